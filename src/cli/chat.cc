@@ -314,8 +314,7 @@ Action setup_chat(Flags flags) {
   flags.texts("--set", o->variables,
               "set a variable of the chat template: KEY=JSON; may be repeated");
   flags.text("--tools", o->tools,
-             "functions that the model may call, as OpenAI's API has them: a JSON file, or JSON "
-             "itself; calls are shown, not run");
+             "tools as in OpenAI's API: a JSON file, or JSON itself; calls are shown, not run");
   flags.text("--tool-choice", o->tool_choice, "auto (default), none, required, or a tool's name");
   flags.toggle("--think,!--no-think",
                "switch reasoning on or off (template variables enable_thinking and thinking)",

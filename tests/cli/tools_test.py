@@ -2,6 +2,7 @@
 """`wick chat --tools`: calls are held to the tools of a file and shown, and their results are asked of the person."""
 # labels: cli
 import json
+import os
 import sys
 import tempfile
 import unittest
@@ -55,7 +56,7 @@ class Tools(unittest.TestCase):
         self.assertRegex(terminal.seen.decode(), CALL)
         terminal.say("4 degrees")  # the next call is required, too
         terminal.until(b"result of weather> ", times=2)
-        terminal.say("\x03")  # without a result the question is taken back
+        os.write(terminal.end, b"\x04")  # without a result the question is taken back
         terminal.say("/save talk.json")
         terminal.say("/nothing")
         terminal.until(b"There is no /nothing")
