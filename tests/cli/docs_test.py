@@ -31,6 +31,7 @@ FILES = {
     "other.jinja": "{{ messages[0]['content'] }}",
     "tokenizer_config.json": json.dumps({"chat_template": [{"name": "default", "template": "a"}, {"name": "rag", "template": "b"}]}),
     "schema.json": json.dumps({"type": "object", "properties": {"name": {"type": "string", "maxLength": 8}}, "required": ["name"]}),
+    "document.json": '{"name": "Loire"}\n',
     "sums.gbnf": 'root ::= [0-9] "+" [0-9]\n',
 }
 
