@@ -1,9 +1,8 @@
 // Texts as vectors.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "base/strings.h"
+#include "base/unit_length.h"
 #include "local/local.h"
 
 namespace wick {
@@ -37,16 +36,6 @@ Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {
   return Error{.code = ErrorCode::kInvalid,
                .id = "bad_pooling",
                .message = cat("pooling '", printable(wanted), "' is not mean, first or last")};
-}
-
-void normalize(std::vector<float>& values) {
-  const double squares =
-      std::accumulate(values.begin(), values.end(), 0.0, [](double sum, float value) {
-        return sum + static_cast<double>(value) * static_cast<double>(value);
-      });
-  const double scale = squares > 0 ? 1 / std::sqrt(squares) : 0;
-  for (float& value : values)
-    value = static_cast<float>(static_cast<double>(value) * scale);
 }
 
 // Requests on their way; those that are left behind are cancelled.
@@ -116,7 +105,7 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
     const std::stop_callback cancel(options.cancel, [&pending] { pending.cancel(); });
     for (const auto& result : pending.results) {
       WICK_TRY(Embedding embedding, result->wait());
-      if (options.normalize && !ranks) normalize(embedding.values);
+      if (options.normalize && !ranks) scale_to_unit(embedding.values);
       out.push_back(std::move(embedding));
     }
   }

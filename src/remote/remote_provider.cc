@@ -24,12 +24,14 @@ class RemoteProvider final : public Provider {
                                         std::shared_ptr<Wake> wake) override {
     WICK_TRY(std::string model, model_of(request.model));
     if (request.hops >= kMaxHops) return loop(request.hops);
+    const Request* asked = &request;
     Request named;  // a copy of the prompt only where the name is another
     if (model != request.model) {
       named = request;
       named.model = model;
+      asked = &named;
     }
-    WICK_TRY(const Call call, dialect().chat(*endpoint_, model != request.model ? named : request));
+    WICK_TRY(const Call call, dialect().chat(*endpoint_, *asked));
     AnswerSetup setup{.endpoint = endpoint_, .model = std::move(model), .request = to_send(call)};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;

@@ -1,27 +1,21 @@
 #include "route/similar_answers.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/unit_length.h"
 #include "route/request_key.h"
 
 namespace wick::route {
 
 namespace {
 
-constexpr std::size_t kEntryBytes = 256;      // of lists and maps, about
+constexpr std::size_t kQuestionBytes = 256;   // of lists and maps, about
 constexpr std::size_t kMaxInContext = 4'096;  // that one request is compared with
 
 // Of length 1; empty if it has none.
 std::vector<float> normalized(std::span<const float> vector) {
-  double sum = 0;
-  for (const float value : vector)
-    sum += static_cast<double>(value) * static_cast<double>(value);
-  if (!(sum > 0) || !std::isfinite(sum)) return {};
-  const double scale = 1 / std::sqrt(sum);
-  std::vector<float> out;
-  for (const float value : vector)
-    out.push_back(static_cast<float>(static_cast<double>(value) * scale));
+  std::vector<float> out(vector.begin(), vector.end());
+  if (!scale_to_unit(out)) out.clear();
   return out;
 }
 
@@ -45,7 +39,7 @@ std::optional<Question> question_of(const Request& request) {
 }
 
 std::size_t SimilarAnswers::Entry::bytes() const noexcept {
-  return kEntryBytes + context.capacity() + key.capacity() + vector.capacity() * sizeof(float);
+  return kQuestionBytes + context.capacity() + key.capacity() + vector.capacity() * sizeof(float);
 }
 
 std::optional<SimilarAnswers::Found> SimilarAnswers::find(const std::string& context,
