@@ -88,14 +88,17 @@ Result<int> create(const KeyFlags& o) {
     }
   }
   WICK_TRY(const auto book, book_of(o, true));
-  WICK_TRY(const server::ApiKeys::Made made, book->make(wish));
+  WICK_TRY(const server::ApiKeys::Made made, book->prepare(wish));
   if (o.is_json) {
     Object out = to_object(made.info);
     out["key"] = made.key;
     print_json(JsonValue(std::move(out)));
-    return kExitOk;
+  } else {
+    print({"key (shown only once):  ", printable(made.key), "\n"});
   }
-  print({"key (shown only once):  ", printable(made.key), "\n"});
+  flush_output();
+  if (output_has_failed()) return kExitOk;  // end_output() tells; a key nobody saw is not added
+  WICK_DO(book->add(made));
   return kExitOk;
 }
 

@@ -122,8 +122,8 @@ Result<KeyBook::Entries> KeyBook::read() const {
     Entry entry;
     WICK_TRY(entry.budgets, budgets_of_key(key));
     if (key.tokens_per_minute > 0) {
-      entry.limiter = std::make_shared<route::Limiter>(
-          route::LimitOptions{.tokens_per_minute = key.tokens_per_minute});
+      entry.limiter = route::make_limiter(options_.limits.get(), cat("key ", key.id),
+                                          {.tokens_per_minute = key.tokens_per_minute});
     }
     entry.key = std::move(key);
     std::string id = entry.key.id;
@@ -217,20 +217,29 @@ Result<void> KeyBook::change(const std::function<Result<std::string>(const std::
   return {};
 }
 
-Result<server::ApiKeys::Made> KeyBook::make(const server::KeyWish& wish) {
-  WICK_TRY(const http::Key key, key_of(wish, std::time(nullptr)));
-  WICK_TRY(const std::string limits, http::limits_line(key));
+Result<server::ApiKeys::Made> KeyBook::prepare(const server::KeyWish& wish) const {
+  Entry entry;
+  WICK_TRY(entry.key, key_of(wish, std::time(nullptr)));
+  WICK_TRY(const std::string limits, http::limits_line(entry.key));
   WICK_TRY(const http::NewKey made, http::make_key(wish.may_admin));
   const std::string line = cat(made.line, limits, "\n");
-  WICK_DO(http::Keys::parse(line, options_.path));
-  WICK_DO(change([&](const std::string& text) -> Result<std::string> {
-    return cat(text, text.empty() || text.ends_with('\n') ? "" : "\n", line);
-  }));
-  const std::lock_guard lock(mutex_);
-  const auto found = entries_.find(http::public_part(made.key));
-  if (found == entries_.end()) return no_such_key(made.key);
-  WICK_TRY(server::KeyInfo info, info_of(found->second, nullptr));
-  return Made{.key = made.key, .info = std::move(info)};
+  WICK_TRY(const http::Keys keys, http::Keys::parse(line, options_.path));
+  entry.key = keys.all().front();
+  WICK_TRY(entry.budgets, budgets_of_key(entry.key));
+  WICK_TRY(server::KeyInfo info, info_of(entry, nullptr));
+  return Made{.key = made.key, .line = line, .info = std::move(info)};
+}
+
+Result<void> KeyBook::add(const Made& made) {
+  return change([&](const std::string& text) -> Result<std::string> {
+    return cat(text, text.empty() || text.ends_with('\n') ? "" : "\n", made.line);
+  });
+}
+
+Result<server::ApiKeys::Made> KeyBook::make(const server::KeyWish& wish) {
+  WICK_TRY(Made made, prepare(wish));
+  WICK_DO(add(made));
+  return made;
 }
 
 Result<void> KeyBook::revoke(const std::string& id) {

@@ -28,7 +28,8 @@ struct KeyBookOptions {
   bool may_be_missing = false;  // the first key makes the file
   // For what budgets have used; empty: that is not told.
   std::function<Result<std::shared_ptr<route::Ledger>>()> open_ledger = {};
-  std::function<void()> on_change = {};  // after make() and revoke()
+  std::function<void()> on_change = {};            // after make() and revoke()
+  std::shared_ptr<route::LimitStore> limits = {};  // of tokens; null: this process's own
 };
 
 class KeyBook final : public server::ApiKeys {
@@ -39,6 +40,10 @@ class KeyBook final : public server::ApiKeys {
   Result<std::shared_ptr<server::KeyPass>> enter(const std::string& key,
                                                  std::int64_t tokens) override;
   Result<Made> make(const server::KeyWish& wish) override;
+  // The same in two steps, so that a program can show the key before it is valid: what cannot be
+  // shown is not added.
+  Result<Made> prepare(const server::KeyWish& wish) const;
+  Result<void> add(const Made& made);
   Result<std::vector<server::KeyInfo>> list() override;
   Result<void> revoke(const std::string& id) override;
 

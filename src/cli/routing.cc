@@ -98,11 +98,19 @@ std::shared_ptr<Provider> lazy_local(const Config& config) {
 }
 
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings) {
-  const fs::path path = settings.ledger.empty() ? default_ledger() : fs::path(settings.ledger);
-  std::error_code ignored;  // opening it tells
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
-  WICK_TRY(auto ledger, route::Ledger::open({.path = path.string()}));
+  const std::string place = settings.ledger.empty() ? default_ledger().string() : settings.ledger;
+  if (place.find("://") == std::string::npos) {
+    std::error_code ignored;  // opening it tells
+    const fs::path folder = fs::path(place).parent_path();
+    if (!folder.empty()) fs::create_directories(folder, ignored);
+  }
+  WICK_TRY(auto ledger, route::Ledger::open({.path = place}));
   return std::shared_ptr<route::Ledger>(std::move(ledger));
+}
+
+Result<std::shared_ptr<route::LimitStore>> open_limits(const RoutingSettings& settings) {
+  if (settings.limits.empty()) return std::shared_ptr<route::LimitStore>();
+  return route::open_limit_store(settings.limits);
 }
 
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
@@ -132,6 +140,7 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
          .weight = one.weight});
   }
   WICK_TRY(options.clock, route::RouteClock::machine());
+  WICK_TRY(options.limits, open_limits(settings));
   auto ledger = open_ledger(settings);
   if (ledger) options.ledger = *std::move(ledger);
   if (!ledger)

@@ -37,6 +37,9 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
 // That of [budget], else ~/.local/state/wick/usage.db.
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings);
 
+// That of [limits]; null if there is none.
+Result<std::shared_ptr<route::LimitStore>> open_limits(const RoutingSettings& settings);
+
 // The names that requests to a server may have besides those of its own models: "auto", aliases,
 // "NAME/model" with the aliases "remote/model" and "model". Where several providers have a model,
 // these two mean any of them.

@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/core_dumps.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
@@ -179,14 +179,6 @@ void return_freed_memory() {
 #endif
 }
 
-// A core dump would hold prompts and the keys of providers.
-void write_no_core_dumps() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
-  limit.rlim_cur = 0;
-  ::setrlimit(RLIMIT_CORE, &limit);
-}
-
 sigset_t our_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -227,7 +219,7 @@ void obey_signals(Service& service, const std::stop_token& stop) {
 
 Result<int> serve(const ServeFlags& o) {
   return_freed_memory();
-  write_no_core_dumps();
+  forbid_core_dumps();
   WICK_TRY(const Config config, o.settings.resolve());
   const sigset_t set = our_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before the first thread
@@ -239,13 +231,15 @@ Result<int> serve(const ServeFlags& o) {
   WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
   service.key_file = config.text("server.api_key_file");
   if (!service.key_file.empty()) {
+    WICK_TRY(const auto limits, open_limits(routing));
     WICK_TRY(service.keys,
              KeyBook::open({.path = service.key_file,
                             .open_ledger = [routing] { return open_ledger(routing); },
                             .on_change =
                                 [&service] {
                                   static_cast<void>(service.server->reload_keys(service.key_file));
-                                }}));
+                                },
+                            .limits = limits}));
   }
   if (!routing.empty()) {
     KeyBudgets key_budgets;

@@ -242,7 +242,8 @@ void read_strategy(Table& table, route::Rule& rule) {
       {"cost", route::Strategy::kCost},
       {"performance", route::Strategy::kPerformance},
       {"least-busy", route::Strategy::kLeastBusy},
-      {"weighted", route::Strategy::kWeighted}};
+      {"weighted", route::Strategy::kWeighted},
+      {"prefix-affinity", route::Strategy::kAffinity}};
   bool is_known = written.empty();
   for (const auto& [name, known] : kStrategies) {
     if (written != name) continue;
@@ -250,7 +251,9 @@ void read_strategy(Table& table, route::Rule& rule) {
     is_known = true;
   }
   if (!is_known) {
-    table.fail("strategy", "must be tiers, local-first, cost, performance, least-busy or weighted");
+    table.fail("strategy",
+               "must be tiers, local-first, cost, performance, least-busy, weighted or "
+               "prefix-affinity");
   }
 }
 
@@ -344,6 +347,17 @@ Result<void> read_cache(const JsonValue& value, RoutingSettings& out) {
   return table.end();
 }
 
+Result<void> read_shared_limits(const JsonValue& value, RoutingSettings& out) {
+  Table table("[limits]", value);
+  out.limits = table.text("store");
+  if (out.limits.empty()) {
+    table.fail("store", "is missing");
+  } else if (const auto store = route::open_limit_store(out.limits); !store) {
+    table.fail("store", cat("is wrong: ", store.error().message));
+  }
+  return table.end();
+}
+
 const Array* list_of(const Object& tables, std::string_view key) {
   const JsonValue* const value = tables.find(key);
   return value == nullptr ? nullptr : value->array();
@@ -426,6 +440,8 @@ Result<RoutingSettings> routing_settings(const Object& tables) {
   }
   if (const JsonValue* const cache = tables.find("response_cache"))
     WICK_DO(read_cache(*cache, out));
+  if (const JsonValue* const limits = tables.find("limits"))
+    WICK_DO(read_shared_limits(*limits, out));
   WICK_DO(check_names(out));
   return out;
 }

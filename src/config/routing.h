@@ -1,5 +1,5 @@
-// [[provider]], [[route]], [alias], [budget] and [response_cache] of the config files, checked.
-// Keys of APIs are not read here, so that a command without network needs none.
+// [[provider]], [[route]], [alias], [budget], [limits] and [response_cache] of the config files,
+// checked. Keys of APIs are not read here, so that a command without network needs none.
 //
 //   [[provider]]
 //   name = "openai"            # and kind, unless it is the name of a kind
@@ -32,7 +32,9 @@ struct RoutingSettings {
   std::vector<route::Rule> rules = {};
   std::vector<route::Budget> budgets = {};
   route::CacheOptions cache = {};
-  std::string ledger = {};  // the file; "" = the default one
+  std::string ledger = {};  // the file or PostgreSQL's URI; "" = the default file
+
+  std::string limits = {};  // the URI of the store that shares rate limits; "" = none
 
   bool empty() const noexcept { return providers.empty() && rules.empty(); }
 };

@@ -128,7 +128,7 @@ JsonValue to_json_value(const toml::node& node) {
 }
 
 constexpr std::string_view kListTables[] = {"provider", "route", "alias", "budget",
-                                            "response_cache"};
+                                            "limits", "response_cache"};
 
 Result<toml::table> parse_table(std::string_view text, std::string_view path) {
   if (text.size() > kMaxConfigBytes) {

@@ -1,6 +1,6 @@
-// The ledger: what was reserved and what was spent, in SQLite. A reservation is on the disk before
-// its request is sent, so that a crash loses no spending. Callers that come at once share one
-// commit. Several processes may open one file. Any thread.
+// The ledger: what was reserved and what was spent, in a SQLite file or in PostgreSQL. A
+// reservation is on the disk before its request is sent, so that a crash loses no spending. Callers
+// that come at once share one commit. Several processes may use one ledger. Any thread.
 //
 //   WICK_TRY(const auto ledger, Ledger::open({.path = "usage.db"}));
 //   WICK_TRY(const Reservation held, ledger->reserve(charge, budgets, 1200, now));
@@ -21,9 +21,11 @@
 namespace wick::route {
 
 struct LedgerOptions {
-  std::string path = {};        // ":memory:" for one that is not kept
-  bool is_durable = true;       // false: an fsync less, for tests and simulations
+  std::string path = {};   // ":memory:" for one that is not kept, "postgresql://…" (libpq's URI)
+  bool is_durable = true;  // false: an fsync less, for tests and simulations
   bool writes_at_once = false;  // settle() returns when it is written; no thread is started
+  // In PostgreSQL a process is gone if it has not renewed its reservations for as long.
+  std::int64_t lease_ms = 60'000;
 };
 
 struct Reservation {
@@ -62,11 +64,12 @@ class Ledger {
   static Result<std::unique_ptr<Ledger>> open(const LedgerOptions& options);
   virtual ~Ledger() = default;  // writes what is settled
 
-  // kUnavailable: "budget_exceeded", naming the budget; "ledger_unavailable" (disk full, damaged),
-  // and then nothing is reserved.
+  // kUnavailable: "budget_exceeded", naming the budget; "ledger_unavailable" (disk full, damaged,
+  // no server), and then nothing is reserved.
   virtual Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets,
                                       Nanos amount, std::int64_t unix_s) = 0;
-  // Of each reservation once. A write that fails is tried again with the next one.
+  // Of each reservation once. A write that fails is tried again with the next one; of requests that
+  // cost nothing, so many wait at most, and later ones are not recorded.
   virtual void settle(const Reservation& held, const Settlement& settlement) = 0;
   virtual Result<void> flush() = 0;
 

@@ -1,5 +1,6 @@
 // The ledger's promises where processes are killed, and where many threads and processes share one
-// budget. WICK_TEST_KILLS and WICK_TEST_RESERVATIONS raise the numbers (.ci/long ledger).
+// budget, in each store. WICK_TEST_KILLS and WICK_TEST_RESERVATIONS raise the numbers (.ci/long
+// ledger).
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,8 +10,7 @@
 #include <thread>
 
 #include "base/mix.h"
-#include "route/ledger.h"
-#include "support/temp_dir.h"
+#include "route/ledger_places_test.h"
 
 namespace wick::route {
 
@@ -23,11 +23,16 @@ int number_from(const char* variable, int fallback) {
   return text == nullptr ? fallback : std::atoi(text);
 }
 
-std::unique_ptr<Ledger> open_file(const std::string& path) {
-  auto ledger = Ledger::open({.path = path, .is_durable = false});
-  if (!ledger) ADD_FAILURE() << to_string(ledger.error());
-  return ledger ? *std::move(ledger) : nullptr;
-}
+using Stores = testing::TestWithParam<std::string>;
+
+class LedgerCrash : public Stores {};
+
+class LedgerRace : public Stores {};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LedgerCrash, testing::ValuesIn(test::store_names()),
+                         test::store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, LedgerRace, testing::ValuesIn(test::store_names()),
+                         test::store_name);
 
 struct Step {  // what a child has seen done, through its pipe
   char kind = 0;
@@ -35,9 +40,9 @@ struct Step {  // what a child has seen done, through its pipe
 };
 
 // Reserves and settles until it is killed, and tells each step after it is done.
-[[noreturn]] void spend(const std::string& path, std::uint64_t seed, int out,
+[[noreturn]] void spend(const LedgerOptions& options, std::uint64_t seed, int out,
                         const std::vector<Budget>& budgets) {
-  auto ledger = Ledger::open({.path = path, .is_durable = false});
+  auto ledger = Ledger::open(options);
   if (!ledger) _exit(1);
   const auto tell = [&](const Step& step) {
     if (::write(out, &step, sizeof step) != sizeof step) _exit(2);
@@ -60,15 +65,15 @@ struct Bounds {
 };
 
 // Runs a child, kills it after `us` and adds what it may have spent.
-void run_and_kill(const std::string& path, std::uint64_t seed, const std::vector<Budget>& budgets,
-                  Bounds& bounds) {
+void run_and_kill(const LedgerOptions& options, std::uint64_t seed,
+                  const std::vector<Budget>& budgets, Bounds& bounds) {
   int pipe[2] = {};
   ASSERT_EQ(::pipe(pipe), 0);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     ::close(pipe[0]);
-    spend(path, seed, pipe[1], budgets);
+    spend(options, seed, pipe[1], budgets);
   }
   ::close(pipe[1]);
   Step step, last;
@@ -101,16 +106,16 @@ void run_and_kill(const std::string& path, std::uint64_t seed, const std::vector
   }
 }
 
-TEST(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
-  const test::TempDir dir;
-  const std::string path = (dir.path() / "usage.db").string();
+TEST_P(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
+  const test::LedgerPlace place(GetParam());
   const std::vector<Budget> budgets = {{.name = "all", .cap = kNanosPerDollar}};
   Bounds bounds;
   const int n = number_from("WICK_TEST_KILLS", 40);
   for (int i = 0; i < n; ++i) {
-    run_and_kill(path, static_cast<std::uint64_t>(i), budgets, bounds);
+    run_and_kill(place.options(), static_cast<std::uint64_t>(i), budgets, bounds);
     if (HasFatalFailure()) return;
-    const auto ledger = open_file(path);
+    ::usleep(static_cast<useconds_t>(1200 * place.lease_ms()));
+    const auto ledger = place.open();
     const auto state = ledger->state(budgets[0], kDay);
     ASSERT_TRUE(state);
     ASSERT_GE(state->used, bounds.least) << "after " << i + 1 << " kills";
@@ -126,13 +131,14 @@ TEST(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
 }
 
 // The thread that writes may be about to wait when it is told to end.
-TEST(LedgerRace, EndsHoweverEarly) {
+TEST(LedgerThread, EndsHoweverEarly) {
   for (int i = 0; i < 3000; ++i)
     ASSERT_TRUE(Ledger::open({.path = ":memory:", .is_durable = false}));
 }
 
-TEST(LedgerRace, SixtyFourThreadsNeverPassACap) {
-  const auto ledger = *Ledger::open({.path = ":memory:", .is_durable = false});
+TEST_P(LedgerRace, SixtyFourThreadsNeverPassACap) {
+  const test::LedgerPlace place(GetParam());
+  const auto ledger = place.open();
   const int n = number_from("WICK_TEST_RESERVATIONS", 20'000) / 64;
   const Nanos cap = 10 * n;
   const std::vector<Budget> budgets = {{.name = "all", .cap = cap}};
@@ -166,18 +172,18 @@ TEST(LedgerRace, SixtyFourThreadsNeverPassACap) {
   EXPECT_GT(n_refused, 0);
 }
 
-TEST(LedgerRace, TwoProcessesNeverPassACap) {
-  const test::TempDir dir;
-  const std::string path = (dir.path() / "usage.db").string();
-  const int n = number_from("WICK_TEST_RESERVATIONS", 2000) / 2;
-  const std::vector<Budget> budgets = {{.name = "all", .cap = 3 * n}};
-  ASSERT_TRUE(open_file(path));
-  pid_t children[2] = {};
+TEST_P(LedgerRace, ThreeProcessesNeverPassACap) {
+  constexpr int kProcesses = 3;
+  const test::LedgerPlace place(GetParam());
+  const int n = number_from("WICK_TEST_RESERVATIONS", 3000) / kProcesses;
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 4 * n + 1}};
+  ASSERT_TRUE(place.open());
+  pid_t children[kProcesses] = {};
   for (pid_t& child : children) {
     child = ::fork();
     ASSERT_GE(child, 0);
     if (child != 0) continue;
-    auto ledger = Ledger::open({.path = path, .is_durable = false});
+    auto ledger = Ledger::open(place.options());
     if (!ledger) _exit(1);
     for (int i = 0; i < n; ++i) {
       const auto held = (*ledger)->reserve({.provider = "p"}, budgets, 2, kDay);
@@ -191,9 +197,9 @@ TEST(LedgerRace, TwoProcessesNeverPassACap) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  const auto ledger = open_file(path);
+  const auto ledger = place.open();
   const auto state = ledger->state(budgets[0], kDay);
-  EXPECT_EQ(state->used, 3 * n / 2 * 2);  // as much as fits, and no more
+  EXPECT_EQ(state->used, 4 * n);  // as much as fits, and no more
   EXPECT_EQ(state->reserved, 0);
 }
 

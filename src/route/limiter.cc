@@ -1,14 +1,45 @@
 #include "route/limiter.h"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "base/strings.h"
 
 namespace wick::route {
 
-std::int64_t Limiter::take(std::int64_t tokens, std::int64_t now_ms,
-                           const std::shared_ptr<Wake>& wake, Pass& pass) {
+namespace {
+
+class LocalLimiter final : public Limiter {
+ public:
+  using Limiter::Limiter;
+
+  std::int64_t take(std::int64_t tokens, std::int64_t now_ms, const std::shared_ptr<Wake>& wake,
+                    Pass& pass) override;
+  int running() const override;
+
+ protected:
+  void leave(Pass& pass, std::int64_t requests, std::int64_t tokens) override;
+
+ private:
+  struct Sum {
+    std::int64_t second = -kSeconds, requests = 0, tokens = 0;
+  };
+
+  std::int64_t wait_for(std::int64_t now_ms, std::int64_t tokens) const;
+
+  mutable std::mutex mutex_;
+  std::array<Sum, kSeconds> sums_ = {};  // by second modulo kSeconds
+  int running_ = 0;
+  std::vector<std::weak_ptr<Wake>> waiting_ = {};  // for another request's end
+};
+
+std::int64_t LocalLimiter::take(std::int64_t tokens, std::int64_t now_ms,
+                                const std::shared_ptr<Wake>& wake, Pass& pass) {
   const std::lock_guard lock(mutex_);
-  if (options_.tokens_per_minute > 0 && tokens > options_.tokens_per_minute) return kNever;
-  if (options_.parallel > 0 && running_ >= options_.parallel) {
+  if (options().tokens_per_minute > 0 && tokens > options().tokens_per_minute) return kNever;
+  if (options().parallel > 0 && running_ >= options().parallel) {
     if (wake != nullptr) waiting_.push_back(wake);
     return kOnWake;
   }
@@ -24,7 +55,7 @@ std::int64_t Limiter::take(std::int64_t tokens, std::int64_t now_ms,
 }
 
 // Until enough of the last minute is a minute ago; 0 = now.
-std::int64_t Limiter::wait_for(std::int64_t now_ms, std::int64_t tokens) const {
+std::int64_t LocalLimiter::wait_for(std::int64_t now_ms, std::int64_t tokens) const {
   const std::int64_t now = now_ms / 1000;
   std::array<const Sum*, kSeconds> recent = {};
   std::size_t n = 0;
@@ -40,8 +71,8 @@ std::int64_t Limiter::wait_for(std::int64_t now_ms, std::int64_t tokens) const {
   std::int64_t wait = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const bool fits =
-        (options_.requests_per_minute == 0 || requests <= options_.requests_per_minute) &&
-        (options_.tokens_per_minute == 0 || all_tokens <= options_.tokens_per_minute);
+        (options().requests_per_minute == 0 || requests <= options().requests_per_minute) &&
+        (options().tokens_per_minute == 0 || all_tokens <= options().tokens_per_minute);
     if (fits) return wait;
     requests -= recent[i]->requests;
     all_tokens -= recent[i]->tokens;
@@ -50,15 +81,7 @@ std::int64_t Limiter::wait_for(std::int64_t now_ms, std::int64_t tokens) const {
   return wait;
 }
 
-void Limiter::end(Pass& pass, std::int64_t used_tokens) {
-  leave(pass, 0, used_tokens - pass.tokens);
-}
-
-void Limiter::undo(Pass& pass) {
-  leave(pass, -1, -pass.tokens);
-}
-
-void Limiter::leave(Pass& pass, std::int64_t requests, std::int64_t tokens) {
+void LocalLimiter::leave(Pass& pass, std::int64_t requests, std::int64_t tokens) {
   if (!pass.is_taken) return;
   pass.is_taken = false;
   std::vector<std::weak_ptr<Wake>> waiting;
@@ -77,9 +100,40 @@ void Limiter::leave(Pass& pass, std::int64_t requests, std::int64_t tokens) {
   }
 }
 
-int Limiter::running() const {
+int LocalLimiter::running() const {
   const std::lock_guard lock(mutex_);
   return running_;
+}
+
+constexpr LimitStoreKind kLimitStores[] = {
+    {"redis://", open_redis_limits},
+    {"redis+unix://", open_redis_limits},
+};
+
+}  // namespace
+
+std::unique_ptr<Limiter> local_limiter(const LimitOptions& options) {
+  return std::make_unique<LocalLimiter>(options);
+}
+
+std::span<const LimitStoreKind> limit_stores() noexcept {
+  return kLimitStores;
+}
+
+Result<std::shared_ptr<LimitStore>> open_limit_store(const std::string& uri) {
+  std::string known;
+  for (const LimitStoreKind& kind : kLimitStores) {
+    if (uri.starts_with(kind.scheme)) return kind.open(uri);
+    known += cat(known.empty() ? "" : " or ", kind.scheme);
+  }
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_setting",
+               .message = cat("the store of limits does not begin with ", known)};
+}
+
+std::unique_ptr<Limiter> make_limiter(LimitStore* store, const std::string& name,
+                                      const LimitOptions& options) {
+  return store != nullptr && options.is_any() ? store->make(name, options) : local_limiter(options);
 }
 
 }  // namespace wick::route

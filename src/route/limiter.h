@@ -1,13 +1,16 @@
-// Limits of one provider that are kept on this side, so that it need not refuse: requests and
-// tokens in any minute, and requests at the same time. Any thread.
+// Limits of one provider or key that are kept on this side, so that a provider need not refuse:
+// requests and tokens in any minute, and requests at the same time. Within this process, or shared
+// by several through a store: a new kind of store is one file and one row of kLimitStores. Any
+// thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <vector>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "base/result.h"
 #include "base/wake.h"
 
 namespace wick::route {
@@ -29,42 +32,68 @@ class Limiter {
   // A request that was let through.
   struct Pass {
     std::int64_t tokens = 0, second = 0;
+    std::uint64_t id = 0;  // in a store
     bool is_taken = false;
   };
 
   explicit Limiter(const LimitOptions& options) : options_(options) {}
 
+  virtual ~Limiter() = default;
+  Limiter(const Limiter&) = delete;
+  Limiter& operator=(const Limiter&) = delete;
+
   // 0: it is let through, and `pass` must be given to end(). Else how many ms to wait before the
   // next try, kNever, or kOnWake: then `wake` is set when another request ends.
   // `tokens`: at most, of prompt and answer.
-  std::int64_t take(std::int64_t tokens, std::int64_t now_ms, const std::shared_ptr<Wake>& wake,
-                    Pass& pass);
+  virtual std::int64_t take(std::int64_t tokens, std::int64_t now_ms,
+                            const std::shared_ptr<Wake>& wake, Pass& pass) = 0;
+
   // The request is over and has used so many tokens; fewer than it took are free again. Does
   // nothing for a pass that was not taken or has ended.
-  void end(Pass& pass, std::int64_t used_tokens);
-  // As if the request had never been: it was not sent.
-  void undo(Pass& pass);
+  void end(Pass& pass, std::int64_t used_tokens) { leave(pass, 0, used_tokens - pass.tokens); }
 
-  int running() const;
+  // As if the request had never been: it was not sent.
+  void undo(Pass& pass) { leave(pass, -1, -pass.tokens); }
+
+  virtual int running() const = 0;  // of this process
 
   const LimitOptions& options() const noexcept { return options_; }
 
- private:
+ protected:
   // A minute lies within 61 seconds of the clock, so 61 sums are never too few.
   static constexpr std::int64_t kSeconds = 61;
 
-  struct Sum {
-    std::int64_t second = -kSeconds, requests = 0, tokens = 0;
-  };
+  virtual void leave(Pass& pass, std::int64_t requests, std::int64_t tokens) = 0;
 
-  std::int64_t wait_for(std::int64_t now_ms, std::int64_t tokens) const;
-  void leave(Pass& pass, std::int64_t requests, std::int64_t tokens);
-
+ private:
   const LimitOptions options_;
-  mutable std::mutex mutex_;
-  std::array<Sum, kSeconds> sums_ = {};  // by second modulo kSeconds
-  int running_ = 0;
-  std::vector<std::weak_ptr<Wake>> waiting_ = {};  // for another request's end
 };
+
+std::unique_ptr<Limiter> local_limiter(const LimitOptions& options);
+
+// Where the processes of several machines share limits.
+class LimitStore {
+ public:
+  virtual ~LimitStore() = default;
+  // Limiters of one name share their limits.
+  virtual std::unique_ptr<Limiter> make(const std::string& name, const LimitOptions& options) = 0;
+};
+
+struct LimitStoreKind {
+  std::string_view scheme;  // the beginning of the URI
+  Result<std::shared_ptr<LimitStore>> (*open)(const std::string& uri);
+};
+
+std::span<const LimitStoreKind> limit_stores() noexcept;
+
+// kInvalid, id "bad_setting": no kind of store has this URI. It does not connect yet.
+Result<std::shared_ptr<LimitStore>> open_limit_store(const std::string& uri);
+Result<std::shared_ptr<LimitStore>> open_redis_limits(const std::string& uri);
+// For tests: without the clock of Redis, times are those that take() is given.
+Result<std::shared_ptr<LimitStore>> open_redis_limits(const std::string& uri, bool has_own_clock);
+
+// By the store, if there is one and a limit to share; else of this process.
+std::unique_ptr<Limiter> make_limiter(LimitStore* store, const std::string& name,
+                                      const LimitOptions& options);
 
 }  // namespace wick::route

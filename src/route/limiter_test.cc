@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <deque>
+#include <random>
 #include <thread>
 
 #include "base/mix.h"
@@ -14,9 +16,35 @@ namespace wick::route {
 
 namespace {
 
-TEST(Limiter, NoMinuteHasMoreThanTheLimits) {
+// Limits within the process, and in the Redis that WICK_TEST_REDIS names (.ci/long stores).
+std::vector<std::string> limit_places() {
+  std::vector<std::string> names = {"process"};
+  if (std::getenv("WICK_TEST_REDIS") != nullptr) names.emplace_back("redis");
+  return names;
+}
+
+class LimiterRules : public testing::TestWithParam<std::string> {
+ protected:
+  // Two of a store are of two machines, which share the limits.
+  std::unique_ptr<Limiter> make(const LimitOptions& options) {
+    if (GetParam() == "process") return local_limiter(options);
+    const auto store = open_redis_limits(std::getenv("WICK_TEST_REDIS"), false);
+    EXPECT_TRUE(store) << to_string(store.error());
+    return (*store)->make(name_, options);
+  }
+
+  bool is_shared() const { return GetParam() != "process"; }
+
+ private:
+  const std::string name_ = std::to_string(std::random_device()());
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LimiterRules, testing::ValuesIn(limit_places()),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(LimiterRules, NoMinuteHasMoreThanTheLimits) {
   const LimitOptions limits{.requests_per_minute = 20, .tokens_per_minute = 3000};
-  Limiter limiter(limits);
+  const auto one = make(limits), other = make(limits);
 
   struct Sent {
     std::int64_t ms, tokens;
@@ -30,6 +58,7 @@ TEST(Limiter, NoMinuteHasMoreThanTheLimits) {
     now += static_cast<std::int64_t>(chance % 900);
     const auto wanted = static_cast<std::int64_t>((chance >> 20U) % 400);
     Limiter::Pass pass;
+    Limiter& limiter = is_shared() && chance % 3 == 0 ? *other : *one;
     const std::int64_t wait = limiter.take(wanted, now, {}, pass);
     while (!minute.empty() && minute.front().ms <= now - 60'000) {
       tokens -= minute.front().tokens;
@@ -62,8 +91,9 @@ TEST(Limiter, NoMinuteHasMoreThanTheLimits) {
   EXPECT_GT(n_waited, 1000);
 }
 
-TEST(Limiter, GivesBackWhatWasNotUsedOrNotSent) {
-  Limiter limiter({.requests_per_minute = 2, .tokens_per_minute = 100});
+TEST_P(LimiterRules, GivesBackWhatWasNotUsedOrNotSent) {
+  const auto made = make({.requests_per_minute = 2, .tokens_per_minute = 100});
+  Limiter& limiter = *made;
   Limiter::Pass first, second, third;
   EXPECT_EQ(limiter.take(101, 0, {}, first), Limiter::kNever);
   ASSERT_EQ(limiter.take(90, 0, {}, first), 0);
@@ -78,7 +108,8 @@ TEST(Limiter, GivesBackWhatWasNotUsedOrNotSent) {
 }
 
 TEST(Limiter, WhoWaitsForAnotherIsWokenAtItsEnd) {
-  Limiter limiter({.parallel = 1});
+  const auto made = local_limiter({.parallel = 1});
+  Limiter& limiter = *made;
   Limiter::Pass first, second;
   ASSERT_EQ(limiter.take(0, 0, {}, first), 0);
   const auto wake = std::make_shared<Wake>();
@@ -89,12 +120,14 @@ TEST(Limiter, WhoWaitsForAnotherIsWokenAtItsEnd) {
   EXPECT_EQ(limiter.take(0, 0, wake, second), 0);
 }
 
-TEST(Limiter, ManyThreadsNeverPassTheParallelLimit) {
-  Limiter limiter({.parallel = 3});
+TEST_P(LimiterRules, ManyThreadsNeverPassTheParallelLimit) {
+  const std::unique_ptr<Limiter> made[] = {make({.parallel = 3}), make({.parallel = 3})};
+  const std::size_t n_machines = is_shared() ? 2 : 1;
   std::atomic<int> running = 0, most = 0, n_taken = 0;
   std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t) {
-    threads.emplace_back([&] {
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      Limiter& limiter = *made[t % n_machines];
       for (int i = 0; i < 2000; ++i) {
         Limiter::Pass pass;
         if (limiter.take(0, 0, {}, pass) != 0) continue;
@@ -111,7 +144,54 @@ TEST(Limiter, ManyThreadsNeverPassTheParallelLimit) {
     thread.join();
   EXPECT_LE(most, 3);
   EXPECT_GT(n_taken, 100);
-  EXPECT_EQ(limiter.running(), 0);
+  EXPECT_EQ(made[0]->running() + made[1]->running(), 0);
+}
+
+// What only a shared store has. With WICK_TEST_REDIS alone.
+class LimiterShared : public testing::TestWithParam<std::string> {};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LimiterShared);
+
+std::vector<std::string> limit_servers() {
+  std::vector<std::string> names;
+  if (const char* const uri = std::getenv("WICK_TEST_REDIS"); uri != nullptr) names = {uri};
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Servers, LimiterShared, testing::ValuesIn(limit_servers()),
+                         [](const auto&) { return "redis"; });
+
+TEST_P(LimiterShared, TimesAreThoseOfItsClock) {
+  const auto store = *open_limit_store(GetParam());
+  const std::string name = std::to_string(std::random_device()());
+  const auto one = store->make(name, {.requests_per_minute = 1});
+  const auto other = store->make(name, {.requests_per_minute = 1});
+  Limiter::Pass pass;
+  ASSERT_EQ(one->take(0, 1, {}, pass), 0);
+  const std::int64_t wait = other->take(0, 999'999'999'999, {}, pass);
+  EXPECT_GT(wait, 59'000);
+  EXPECT_LE(wait, 61'000);
+}
+
+TEST(LimiterStore, WithoutItsServerNothingIsLetThrough) {
+  const auto store = open_limit_store("redis+unix:///nowhere/redis.sock");
+  ASSERT_TRUE(store);
+  const auto limiter = (*store)->make("x", {.parallel = 1});
+  Limiter::Pass pass;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(limiter->take(0, 0, {}, pass), 1000);
+    EXPECT_FALSE(pass.is_taken);
+  }
+}
+
+TEST(LimiterStore, AUriThatIsNoneIsRefused) {
+  for (const char* const bad :
+       {"", "redis:", "redis://", "redis://host:x", "redis://host:123456", "redis://host/db",
+        "redis://who@host", "redis+unix://relative", "http://host", "rediss://host"})
+    EXPECT_FALSE(open_limit_store(bad)) << bad;
+  for (const char* const good : {"redis://host", "redis://host:6380/2", "redis://:secret@host",
+                                 "redis://me:secret@[::1]:1", "redis+unix:///run/redis.sock"})
+    EXPECT_TRUE(open_limit_store(good)) << good;
 }
 
 class LimitedRoute : public testing::Test {

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "provider/gather.h"
 #include "provider/rule_refusal.h"
 #include "route/router.h"
@@ -72,67 +70,6 @@ TEST(Budget, InAllNeverBeginsAnew) {
   EXPECT_TRUE(ledger->reserve({.provider = "p", .key = "other"}, budgets, 60, kNoon));
 }
 
-std::unique_ptr<Ledger> memory_ledger() {
-  return *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
-}
-
-TEST(Ledger, ReservesSettlesAndNeverPassesACap) {
-  const auto ledger = memory_ledger();
-  const std::vector<Budget> budgets = {
-      {.name = "day", .window = BudgetWindow::kDay, .cap = 100},
-      {.name = "openai", .scope = BudgetScope::kProvider, .subject = "openai", .cap = 70}};
-  const Charge openai{.provider = "openai", .model = "m"}, other{.provider = "groq"};
-  auto first = ledger->reserve(openai, budgets, 60, kNoon);
-  ASSERT_TRUE(first);
-  EXPECT_EQ(ledger->reserve(openai, budgets, 20, kNoon).error().id, "budget_exceeded");
-  ASSERT_TRUE(ledger->reserve(other, budgets, 40, kNoon));
-  EXPECT_FALSE(ledger->reserve(other, budgets, 1, kNoon));
-  ledger->settle(*first, {.cost = 10, .usage = {.prompt_tokens = 3}});
-  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
-  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 40);
-  EXPECT_TRUE(ledger->reserve(openai, budgets, 50, kNoon));
-  EXPECT_EQ(ledger->state(budgets[0], kNoon + 86'400)->used, 0);  // the next day
-  ledger->settle(*first, {.cost = 99});                           // twice is once
-  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
-  const auto usage = ledger->usage(0, true);
-  ASSERT_EQ(usage->size(), 1U);
-  EXPECT_EQ(usage->at(0).cost, 10);
-  EXPECT_EQ(usage->at(0).prompt_tokens, 3);
-  auto alice = ledger->reserve({.provider = "groq", .key = "alice", .tag = "t"}, {}, 5, kNoon);
-  ASSERT_TRUE(alice);
-  ledger->settle(*alice, {.cost = 4});
-  EXPECT_EQ(ledger->usage(0, false)->size(), 2U);
-  for (const UsageFilter& of_alice : {UsageFilter{.key = "alice"}, UsageFilter{.tag = "t"}}) {
-    const auto rows = ledger->usage(0, false, of_alice);
-    ASSERT_EQ(rows->size(), 1U);
-    EXPECT_EQ(rows->at(0).cost, 4);
-  }
-  EXPECT_TRUE(ledger->usage(0, false, {.key = "bob"})->empty());
-}
-
-TEST(Ledger, ManyThreadsNeverPassACap) {
-  const auto ledger = *Ledger::open({.path = ":memory:", .is_durable = false});
-  const std::vector<Budget> budgets = {{.name = "all", .cap = 1000}};
-  std::atomic<int> n_held = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 16; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 200; ++i) {
-        const auto held = ledger->reserve({.provider = "p"}, budgets, 3, kNoon);
-        if (!held) continue;
-        n_held += 1;
-        ledger->settle(*held, {.cost = 3});
-      }
-    });
-  }
-  for (std::thread& thread : threads)
-    thread.join();
-  EXPECT_EQ(n_held, 333);
-  ASSERT_TRUE(ledger->flush());
-  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 999);
-  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 0);
-}
-
 TEST(Retry, TheMatrix) {
   const RetryOptions options;
   for (const Failure again :
@@ -192,7 +129,8 @@ class Routed : public ::testing::Test {
  protected:
   Routed() {
     options.clock = clock;
-    options.ledger = memory_ledger();
+    options.ledger =
+        *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
     local->name_ = "local";
     cloud->name_ = "cloud";
     options.members = {{.name = "local", .provider = local, .is_local = true},

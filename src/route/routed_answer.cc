@@ -24,23 +24,6 @@ ErrorCode code_of(std::string_view id) {
   return ErrorCode::kUnavailable;
 }
 
-// Of a provider that reports none, and of start().
-Failure failure_of(const Error& error) {
-  if (error.id == "context_length_exceeded") return Failure::kContextLength;
-  if (error.id == "no_key") return Failure::kCredential;
-  switch (error.code) {
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kNoMemory:
-      return Failure::kOverload;
-    case ErrorCode::kNotFound:
-    case ErrorCode::kUnsupported:
-    case ErrorCode::kDevice:
-      return Failure::kNoModel;  // another one may have it
-    default:
-      return Failure::kRequest;
-  }
-}
-
 std::size_t content_bytes(const Event& event) {
   if (const auto* const text = std::get_if<TextEvent>(&event)) return text->text.size();
   if (const auto* const text = std::get_if<ReasoningEvent>(&event)) return text->text.size();
@@ -138,9 +121,7 @@ class RoutedAnswer final : public Answer {
       Health& health = core_->health(candidate());
       if (!health.admit(now())) {
         core_->limiter(candidate()).undo(pass_);
-        tell({.code = ErrorCode::kUnavailable,
-              .id = "breaker_open",
-              .message = "it failed too often and rests"});
+        tell(resting(member()));
         continue;
       }
       Request request = request_;
@@ -386,6 +367,28 @@ Error rejection(const Candidate& candidate, const Member& member) {
           .message = cat(member.name, ": ", candidate.rejected)};
 }
 
+Failure failure_of(const Error& error) {
+  if (error.id == "context_length_exceeded") return Failure::kContextLength;
+  if (error.id == "no_key") return Failure::kCredential;
+  switch (error.code) {
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kNoMemory:
+      return Failure::kOverload;
+    case ErrorCode::kNotFound:
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kDevice:
+      return Failure::kNoModel;  // another one may have it
+    default:
+      return Failure::kRequest;
+  }
+}
+
+Error resting(const Member& member) {
+  return {.code = ErrorCode::kUnavailable,
+          .id = "breaker_open",
+          .message = cat(member.name, ": it failed too often and rests")};
+}
+
 Error no_ledger(const Member& member) {
   return {.code = ErrorCode::kUnavailable,
           .id = "ledger_unavailable",
@@ -415,8 +418,10 @@ std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts) {
 }
 
 Core::Core(RouterOptions its_options) : options(std::move(its_options)) {
-  for (const Member& member : options.members)
-    limiters_.push_back(std::make_unique<Limiter>(member.limits));
+  for (const Member& member : options.members) {
+    limiters_.push_back(
+        make_limiter(options.limits.get(), cat("provider ", member.name), member.limits));
+  }
 }
 
 Health& Core::health(const Candidate& candidate) {

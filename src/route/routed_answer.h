@@ -42,6 +42,9 @@ class Core {
 // Why a candidate is not asked, as an error.
 Error rejection(const Candidate& candidate, const Member& member);
 Error no_ledger(const Member& member);
+Error resting(const Member& member);  // its circuit breaker is open
+// Of a provider that reports no failure besides its error.
+Failure failure_of(const Error& error);
 // The member's own limit is reached; `wait_ms` as Limiter::take() gives it.
 Error over_limit(const Member& member, std::int64_t wait_ms);
 // Tokens that a request may take at most, about, for the limits.

@@ -8,6 +8,7 @@
 #include "route/cached_answer.h"
 #include "route/request_key.h"
 #include "route/routed_answer.h"
+#include "route/routed_embed.h"
 #include "route/similar_answers.h"
 
 namespace wick::route {
@@ -74,28 +75,13 @@ class RuledRouter final : public Router {
     return all;
   }
 
-  // By the same rules, without another attempt: vectors of two models do not compare.
+  // By the same rules.
   Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
                                        const EmbedOptions& options) override {
     Request request{.model = model, .prompt = std::string()};
     for (const std::string& text : texts)
       std::get<std::string>(request.prompt) += cat(text, "\n");
-    const Decision decision = explain(request);
-    if (decision.candidates.empty()) return refusal("embeddings");
-    const Candidate& to = decision.candidates.front();
-    const Member& member = members()[to.member];
-    if (!to.rejected.empty()) return rejection(to, member);
-    Ledger* const ledger = core_->options.ledger.get();
-    WICK_TRY(const Reservation held, core_->reserve(to, decision.facts));
-    Limiter& limiter = core_->limiter(to);
-    Limiter::Pass pass;
-    const std::int64_t wait =
-        limiter.take(decision.facts.prompt_tokens, core_->options.clock->now_ms(), {}, pass);
-    auto embedded = wait == 0 ? member.provider->embed(to.model, texts, options)
-                              : Result<std::vector<Embedding>>(over_limit(member, wait));
-    limiter.end(pass, decision.facts.prompt_tokens);
-    if (ledger != nullptr) ledger->settle(held, bill(to, decision.facts, embedded));
-    return embedded;
+    return embed_routed(*core_, explain(request), texts, options);
   }
 
   // All else is the local member's, which knows tokens, memory and files.
@@ -233,20 +219,6 @@ class RuledRouter final : public Router {
     const Found found = member_of(model);
     if (found.provider == nullptr) return refusal(what);
     return act(*found.provider, found.name);
-  }
-
-  static Settlement bill(const Candidate& to, const Facts& facts,
-                         const Result<std::vector<Embedding>>& embedded) {
-    Settlement end{.has_failed = !embedded};
-    if (embedded) {
-      for (const Embedding& one : *embedded)
-        end.usage.prompt_tokens += one.tokens;
-    }
-    end.is_estimated = end.usage.prompt_tokens == 0;
-    if (to.most_cost == 0) return end;
-    end.cost = end.is_estimated ? cost_of(*to.about.price, facts.most_tokens, 0)
-                                : cost_of(*to.about.price, end.usage);
-    return end;
   }
 
   const std::shared_ptr<Core> core_;

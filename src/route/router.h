@@ -29,7 +29,8 @@ struct RouterOptions {
   std::vector<Budget> budgets = {};
   // Those of a client's key, besides. Called for each paid attempt, on any thread; empty: none.
   std::function<std::vector<Budget>(const std::string& key)> key_budgets = {};
-  std::shared_ptr<Ledger> ledger = {};  // null: what has a price is refused
+  std::shared_ptr<Ledger> ledger = {};      // null: what has a price is refused
+  std::shared_ptr<LimitStore> limits = {};  // null: rate limits are this process's own
   std::shared_ptr<RouteClock> clock = {};
   RetryOptions retry = {};
   HealthOptions health = {};

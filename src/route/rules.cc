@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/strings.h"
+#include "route/affinity.h"
 
 namespace wick::route {
 
@@ -169,7 +171,7 @@ double weighted_key(double weight, std::uint64_t random) {
   return weight > 0 ? -std::log(uniform) / weight : HUGE_VAL;
 }
 
-double sort_key(const Candidate& one, const Member& member, Strategy strategy,
+double sort_key(const Candidate& one, const Member& member, Strategy strategy, const Facts& facts,
                 const Measured& measured) {
   switch (strategy) {
     case Strategy::kTiers:
@@ -184,23 +186,48 @@ double sort_key(const Candidate& one, const Member& member, Strategy strategy,
       return measured.running ? measured.running(one) : 0;
     case Strategy::kWeighted:
       return weighted_key(member.weight, measured.random ? measured.random() : 0);
+    case Strategy::kAffinity:
+      return weighted_key(member.weight, affinity(facts.prefix, member.name));
   }
   return 0;
 }
 
-void sort(std::vector<Candidate>& candidates, std::span<const Member> members, Strategy strategy,
-          const Measured& measured) {
-  std::vector<std::pair<double, Candidate>> keyed;  // a key that is random is taken once
-  for (Candidate& one : candidates) {
-    const double key = sort_key(one, members[one.member], strategy, measured);
-    keyed.emplace_back(key, std::move(one));
+// Those at their bounded load, of the candidates that may be asked.
+std::vector<bool> find_full(std::span<const Candidate> candidates, const Measured& measured) {
+  std::vector<bool> is_full(candidates.size());
+  std::vector<int> running;
+  for (const Candidate& one : candidates) {
+    if (one.rejected.empty()) running.push_back(measured.running ? measured.running(one) : 0);
   }
-  std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
-    const bool is_a = a.second.rejected.empty(), is_b = b.second.rejected.empty();
-    return is_a != is_b ? is_a : a.first < b.first;
-  });
+  const int most = bounded_load(running);
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    is_full[i] = candidates[i].rejected.empty() && running[n++] >= most;
+  return is_full;
+}
+
+void sort(std::vector<Candidate>& candidates, std::span<const Member> members, Strategy strategy,
+          const Facts& facts, const Measured& measured) {
+  struct Keyed {
+    bool is_rejected, is_full;
+    double key;  // one that is random is taken once
+    Candidate candidate;
+
+    auto rank() const { return std::tuple(is_rejected, is_full, key); }
+  };
+
+  std::vector<bool> is_full(candidates.size());
+  if (strategy == Strategy::kAffinity) is_full = find_full(candidates, measured);
+  std::vector<Keyed> keyed;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Candidate& one = candidates[i];
+    const double key = sort_key(one, members[one.member], strategy, facts, measured);
+    keyed.push_back({!one.rejected.empty(), is_full[i], key, std::move(one)});
+  }
+  std::stable_sort(keyed.begin(), keyed.end(),
+                   [](const Keyed& a, const Keyed& b) { return a.rank() < b.rank(); });
   for (std::size_t i = 0; i < keyed.size(); ++i)
-    candidates[i] = std::move(keyed[i].second);
+    candidates[i] = std::move(keyed[i].candidate);
 }
 
 }  // namespace
@@ -229,6 +256,7 @@ Facts facts_of(const Request& request, bool has_text) {
   facts.prompt_tokens = (bytes + kBytesPerToken - 1) / kBytesPerToken;
   facts.most_tokens = bytes + kTokensPerMessage * n_messages + kTokensPerRequest;
   facts.max_tokens = generation.max_tokens;
+  facts.prefix = prefix_hash(request);
   facts.has_tools = !generation.tools.empty();
   facts.has_schema = generation.response_format.type != "text";
   facts.key = request.key;
@@ -280,7 +308,7 @@ Decision decide(std::span<const Rule> rules, std::span<const Member> members, co
   out.candidates = expand(members, choice);
   for (Candidate& candidate : out.candidates)
     check(candidate, members[candidate.member], facts, out.is_private);
-  sort(out.candidates, members, choice.strategy, measured);
+  sort(out.candidates, members, choice.strategy, facts, measured);
   return out;
 }
 

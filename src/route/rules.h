@@ -43,6 +43,7 @@ enum class Strategy : std::uint8_t {
   kPerformance,  // the shortest time to the first token first; unknown ones before, to be measured
   kLeastBusy,    // the fewest running requests first
   kWeighted,     // in random order, by the weights of the members
+  kAffinity,     // prompts that begin alike to the same member (route/affinity.h)
 };
 
 struct When {                                                       // all that is set must hold
@@ -71,7 +72,8 @@ struct Facts {
   std::int64_t most_tokens = 0;    // never more: its bytes, and some for each message
   int max_tokens = 0;              // of the answer; 0 = the model's
   bool has_tools = false, has_schema = false, has_images = false;
-  std::string text = {};  // in lower case, for `contains`
+  std::uint64_t prefix = 0;  // a hash of how the prompt begins
+  std::string text = {};     // in lower case, for `contains`
 };
 
 // Without `has_text` the prompt's text is not copied; no rule with `contains` may be asked then.

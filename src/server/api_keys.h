@@ -59,7 +59,8 @@ class ApiKeys {
   virtual Result<std::shared_ptr<KeyPass>> enter(const std::string& key, std::int64_t tokens) = 0;
 
   struct Made {
-    std::string key = {};  // shown once
+    std::string key = {};   // shown once
+    std::string line = {};  // of the file
     KeyInfo info = {};
   };
 

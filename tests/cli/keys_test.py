@@ -117,6 +117,18 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         days = self.key("create", "--expires", "30d")["expires"]
         self.assertRegex(days, r"^\d{4}-\d\d-\d\d$")
 
+    def test_a_key_that_nobody_was_shown_is_not_made(self):
+        with open("/dev/full", "wb") as full:
+            done = self.home.wick("key", "create", stdout=full)
+        self.assertEqual(done.returncode, 4, done)
+        self.assertFalse(self.file.exists())
+        made = self.key("create")["id"]
+        read, write = os.pipe()
+        os.close(read)
+        self.home.wick("key", "create", "--json", stdout=write)
+        os.close(write)
+        self.assertEqual([one["id"] for one in self.key("list")["keys"]], [made])
+
     def test_a_key_may_ask_its_models_alone(self):
         local, far = self.key("create", "--models", "tiny")["key"], self.key("create", "--models", "far/*")["key"]
         server = self.serve()

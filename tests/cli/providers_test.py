@@ -6,6 +6,8 @@ import http.server
 import json
 import pathlib
 import re
+import resource
+import signal
 import sys
 import tempfile
 import threading
@@ -228,13 +230,29 @@ twin-only = "twin/gpt-4o-mini"
         finally:
             server.run.terminate()
             out, log = server.run.communicate(timeout=30)
-        self.assertGreater(len(Upstream.asked), 15, "until the circuit breaker opens")
+        self.assertGreater(len(Upstream.asked), 8, "until the circuit breaker opens, by answers and embeddings")
         self.assertTrue(all(headers["Authorization"] == f"Bearer {KEY}" for _, headers, _ in Upstream.asked))
         ledger = b"".join(path.read_bytes() for path in pathlib.Path(self.folder.name).rglob("usage.db*"))
         self.assertIn(b"gpt-4o-mini", ledger)
         told = "".join(seen).replace(f"there is no GET /{KEY}", "")  # what the client itself has sent
         for place, text in (("answers", told.encode()), ("log", log.replace(f"GET /{KEY}".encode(), b"")), ("output", out), ("ledger", ledger)):
             self.assertNotIn(KEY.encode(), text, place)
+
+    def test_a_core_dump_has_no_key(self):
+        """As an administrator may want it: the limit that the server sets is raised again. The key is longer than registers, which dumps have."""
+        self.configure(**{"tokens_over = 3000": "tokens_over = 0"})
+        key = "sk-canary-" + "".join(map(str, range(100)))
+        self.home.environment.update(OPENAI_API_KEY=key)
+        server = serving.Server(self.home)
+        server.json("/v1/chat/completions", {"model": "openai/gpt-4o-mini", "messages": serving.TALK, "max_tokens": 4})
+        self.assertEqual(Upstream.asked[-1][1]["Authorization"], f"Bearer {key}")
+        self.assertEqual(pathlib.Path(f"/proc/{server.run.pid}/coredump_filter").read_text().strip(), "00000000")
+        most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        self.assertEqual(resource.prlimit(server.run.pid, resource.RLIMIT_CORE)[0], 0)
+        resource.prlimit(server.run.pid, resource.RLIMIT_CORE, (most, most))
+        server.end(signal.SIGABRT)
+        for core in pathlib.Path(self.home.folder).glob("core*"):
+            self.assertEqual(core.read_bytes().count(key.encode()), 0)
 
     def test_the_server_tells_who_answered(self):
         server = serving.Server(self.home)

@@ -1,0 +1,77 @@
+// Where a ledger keeps its rows: the counters of budgets, and an entry for each request. The ledger
+// decides what is reserved (ledger.cc); a store only reads and writes, within one transaction that
+// no other process's can overlap. A new kind of store is one file and one row of kLedgerStores.
+// One thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "route/ledger.h"
+
+namespace wick::route {
+
+// States of an entry: reserved, settled, and settled at its full amount after its process was gone.
+enum class EntryState : std::uint8_t { kReserved = 0, kSettled = 1, kLost = 2 };
+
+struct OpenEntry {  // is reserved
+  std::int64_t id = 0;
+  Nanos reserved = 0;
+  std::string marks = {};
+};
+
+class LedgerStore {
+ public:
+  virtual ~LedgerStore() = default;
+
+  // Until commit() or rollback() no other process begins a transaction. What commit() wrote
+  // survives a crash of this process, and of the machine if the store is durable.
+  virtual Result<void> begin() = 0;
+  virtual Result<void> commit() = 0;
+  virtual void rollback() = 0;
+
+  // The sums of the budget's counters in these buckets. Also outside of a transaction.
+  virtual Result<BudgetState> sum(const std::string& budget, const Buckets& buckets) = 0;
+  // Adds to a counter, which is made if it is not there.
+  virtual Result<void> add(const std::string& budget, std::int64_t bucket,
+                           const BudgetState& change) = 0;
+
+  // A new entry of this process; its id. A reservation without an amount is settled at once.
+  virtual Result<std::int64_t> insert(const Reservation& held, EntryState state,
+                                      const Settlement& end) = 0;
+  // False if it was settled before.
+  virtual Result<bool> settle(std::int64_t id, EntryState state, const Settlement& end) = 0;
+
+  // Tells the other processes that this one is alive; to be called every `renewal()`, if that is
+  // not 0. In a transaction.
+  virtual Result<void> renew() = 0;
+  virtual std::chrono::milliseconds renewal() const noexcept = 0;
+  // Some entries that are reserved by processes that are gone; empty = there is none. In a
+  // transaction.
+  virtual Result<std::vector<OpenEntry>> orphans() = 0;
+
+  virtual Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,
+                                              const UsageFilter& filter) = 0;
+};
+
+struct LedgerStoreKind {
+  std::string_view scheme;  // the beginning of LedgerOptions::path; "" = a file
+  Result<std::unique_ptr<LedgerStore>> (*open)(const LedgerOptions& options);
+};
+
+// The first row whose scheme fits is taken.
+std::span<const LedgerStoreKind> ledger_stores() noexcept;
+
+Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& options);
+Result<std::unique_ptr<LedgerStore>> open_postgres_store(const LedgerOptions& options);
+
+// "4711:88123": this process and when it began, so that an id that is used again is another.
+std::string process_mark(int pid);
+
+}  // namespace wick::route

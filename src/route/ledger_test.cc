@@ -1,0 +1,185 @@
+// The rules of the ledger, which hold in each store.
+#include "route/ledger.h"
+
+#include <atomic>
+#include <thread>
+
+#include "route/ledger_places_test.h"
+
+namespace wick::route {
+
+namespace {
+
+constexpr std::int64_t kNoon = 1'795'003'200;  // 2026-11-18, 12:00 UTC
+
+class LedgerRules : public testing::TestWithParam<std::string> {
+ protected:
+  const test::LedgerPlace place{GetParam()};
+};
+
+TEST_P(LedgerRules, ReservesSettlesAndNeverPassesACap) {
+  const auto ledger = place.open(true);
+  const std::vector<Budget> budgets = {
+      {.name = "day", .window = BudgetWindow::kDay, .cap = 100},
+      {.name = "openai", .scope = BudgetScope::kProvider, .subject = "openai", .cap = 70}};
+  const Charge openai{.provider = "openai", .model = "m"}, other{.provider = "groq"};
+  auto first = ledger->reserve(openai, budgets, 60, kNoon);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(ledger->reserve(openai, budgets, 20, kNoon).error().id, "budget_exceeded");
+  ASSERT_TRUE(ledger->reserve(other, budgets, 40, kNoon));
+  EXPECT_FALSE(ledger->reserve(other, budgets, 1, kNoon));
+  ledger->settle(*first, {.cost = 10, .usage = {.prompt_tokens = 3}});
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 40);
+  EXPECT_TRUE(ledger->reserve(openai, budgets, 50, kNoon));
+  EXPECT_EQ(ledger->state(budgets[0], kNoon + 86'400)->used, 0);  // the next day
+  ledger->settle(*first, {.cost = 99});                           // twice is once
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
+  const auto usage = ledger->usage(0, true);
+  ASSERT_EQ(usage->size(), 1U);
+  EXPECT_EQ(usage->at(0).cost, 10);
+  EXPECT_EQ(usage->at(0).prompt_tokens, 3);
+  auto alice = ledger->reserve({.provider = "groq", .key = "alice", .tag = "t"}, {}, 5, kNoon);
+  ASSERT_TRUE(alice);
+  ledger->settle(*alice, {.cost = 4});
+  EXPECT_EQ(ledger->usage(0, false)->size(), 2U);
+  for (const UsageFilter& of_alice : {UsageFilter{.key = "alice"}, UsageFilter{.tag = "t"}}) {
+    const auto rows = ledger->usage(0, false, of_alice);
+    ASSERT_EQ(rows->size(), 1U);
+    EXPECT_EQ(rows->at(0).cost, 4);
+  }
+  EXPECT_TRUE(ledger->usage(0, false, {.key = "bob"})->empty());
+}
+
+TEST_P(LedgerRules, ManyThreadsNeverPassACap) {
+  const auto ledger = place.open();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 1000}};
+  std::atomic<int> n_held = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 16; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        const auto held = ledger->reserve({.provider = "p"}, budgets, 3, kNoon);
+        if (!held) continue;
+        n_held += 1;
+        ledger->settle(*held, {.cost = 3});
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(n_held, 333);
+  ASSERT_TRUE(ledger->flush());
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 999);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 0);
+}
+
+TEST_P(LedgerRules, RollingWindowsAddTheirBuckets) {
+  const auto ledger = place.open();
+  const std::vector<Budget> budgets = {
+      {.name = "day", .window = BudgetWindow::kRolling, .rolling_s = 86'400, .cap = 100}};
+  const Charge charge{.provider = "p"};
+  ASSERT_TRUE(ledger->reserve(charge, budgets, 40, kNoon));
+  ASSERT_TRUE(ledger->reserve(charge, budgets, 40, kNoon + 4 * 3600));
+  EXPECT_FALSE(ledger->reserve(charge, budgets, 40, kNoon + 24 * 3600));
+  EXPECT_TRUE(ledger->reserve(charge, budgets, 40, kNoon + 26 * 3600));
+}
+
+// Texts of clients go into the rows: no bytes of theirs may stop the others' writing.
+TEST_P(LedgerRules, AnyBytesOfAClientAreWritten) {
+  const auto ledger = place.open();
+  const Charge hostile{.provider = "p", .key = std::string("a\0b", 3), .tag = "\xff'; DROP"};
+  const auto held = ledger->reserve(hostile, {}, 5, kNoon);
+  ASSERT_TRUE(held) << to_string(held.error());
+  ledger->settle(*held, {.cost = 4});
+  ASSERT_TRUE(ledger->flush());
+  EXPECT_EQ(ledger->usage(0, false)->at(0).cost, 4);
+}
+
+TEST_P(LedgerRules, TheNextOneReadsTheSameRows) {
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 100}};
+  {
+    const auto ledger = place.open();
+    const auto held = ledger->reserve({.provider = "p", .model = "m"}, budgets, 60, kNoon);
+    ASSERT_TRUE(held);
+    ledger->settle(*held, {.cost = 50, .usage = {.prompt_tokens = 7}});
+  }
+  const auto ledger = place.open();
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 50);
+  const auto rows = ledger->usage(kNoon, true);
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ(rows->at(0).day, "2026-11-18");
+  EXPECT_EQ(rows->at(0).prompt_tokens, 7);
+  EXPECT_FALSE(ledger->reserve({.provider = "p"}, budgets, 51, kNoon));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, LedgerRules, testing::ValuesIn(test::store_names()),
+                         test::store_name);
+
+TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
+  const auto ledger = Ledger::open({.path = "postgresql:///x?host=/nowhere&password=secret"});
+  ASSERT_FALSE(ledger);
+  const std::string told = to_string(ledger.error());
+  EXPECT_TRUE(ledger.error().id == "ledger_unavailable" || ledger.error().id == "no_libpq") << told;
+  EXPECT_EQ(told.find("secret"), std::string::npos);
+}
+
+// What only a shared server has: leases and sessions. With WICK_TEST_POSTGRES alone.
+class LedgerLease : public testing::TestWithParam<std::string> {
+ protected:
+  const test::LedgerPlace place{GetParam()};
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 100}};
+};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LedgerLease);
+
+std::vector<std::string> servers() {
+  std::vector<std::string> names = test::store_names();
+  names.erase(names.begin());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Servers, LedgerLease, testing::ValuesIn(servers()), test::store_name);
+
+TEST_P(LedgerLease, IsRenewedWhileItsProcessLives) {
+  LedgerOptions options = place.options();
+  options.lease_ms = 1000;  // also on a busy machine it is renewed in time
+  const auto ledger = *Ledger::open(options), other = *Ledger::open(options);
+  ASSERT_TRUE(ledger->reserve({.provider = "p"}, budgets, 60, kNoon));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_EQ(other->state(budgets[0], kNoon)->reserved, 60);
+}
+
+TEST_P(LedgerLease, CountsInFullWhenItEnds) {
+  const auto silent = place.open(true);  // without the thread that renews
+  const auto held = silent->reserve({.provider = "p"}, budgets, 60, kNoon);
+  ASSERT_TRUE(held);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2 * place.lease_ms()));
+  const auto other = place.open();
+  EXPECT_EQ(other->state(budgets[0], kNoon)->used, 60);
+  EXPECT_EQ(other->state(budgets[0], kNoon)->reserved, 0);
+  silent->settle(*held, {.cost = 1});  // too late: it is not known what else this process did
+  EXPECT_EQ(other->state(budgets[0], kNoon)->used, 60);
+}
+
+TEST_P(LedgerLease, ASessionThatEndsIsMadeAnew) {
+  const auto ledger = place.open();
+  const auto held = ledger->reserve({.provider = "p"}, budgets, 10, kNoon);
+  ASSERT_TRUE(held);
+  place.execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid !="
+      " pg_backend_pid() AND backend_type = 'client backend'");
+  ledger->settle(*held, {.cost = 9});
+  int n_refused = 0;
+  while (!ledger->reserve({.provider = "p"}, budgets, 10, kNoon)) {
+    ASSERT_LT(++n_refused, 100);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const auto state = ledger->state(budgets[0], kNoon);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->used + state->reserved, 19);
+}
+
+}  // namespace
+
+}  // namespace wick::route

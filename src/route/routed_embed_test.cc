@@ -1,0 +1,111 @@
+#include "route/routed_embed.h"
+
+#include <gtest/gtest.h>
+
+#include "route/sim_test.h"
+
+namespace wick::route {
+
+namespace {
+
+class EmbedSim final : public test::SimProvider {
+ public:
+  using test::SimProvider::SimProvider;
+
+  Result<std::vector<Embedding>> embed(const std::string& /*model*/,
+                                       std::span<const std::string> texts,
+                                       const EmbedOptions& /*options*/) override {
+    ++n_asked;
+    if (error) return *error;
+    return std::vector<Embedding>(texts.size(), {.values = {value}, .tokens = 3});
+  }
+
+  std::optional<Error> error = {};
+  float value = 0;
+  int n_asked = 0;
+};
+
+class RoutedEmbed : public testing::Test {
+ protected:
+  RoutedEmbed() {
+    for (const char* const name : {"one", "two", "other"}) {
+      const auto sim = std::make_shared<EmbedSim>(clock);
+      sim->name_ = name;
+      sim->value = static_cast<float>(sims.size());
+      sims.push_back(sim);
+      const std::string model = sims.size() == 3 ? "another" : "e";
+      options.members.push_back(
+          {.name = name,
+           .provider = sim,
+           .models = {{.name = model, .price = Price{.input = 1000, .output = 0}}}});
+    }
+    options.clock = clock;
+    options.ledger =
+        *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
+    options.rules = {{.name = "equal", .to = {"one/e", "two/e", "other/another"}, .alias = "e"}};
+  }
+
+  // Who embedded, or the id of the error.
+  std::string ask() {
+    if (router == nullptr) router = make_router(options);
+    const std::string text = "a text";
+    const auto embedded = router->embed("e", std::span(&text, 1), {});
+    if (!embedded) return embedded.error().id;
+    return options.members[static_cast<std::size_t>(embedded->front().values.front())].name;
+  }
+
+  std::shared_ptr<test::VirtualClock> clock = std::make_shared<test::VirtualClock>();
+  std::vector<std::shared_ptr<EmbedSim>> sims;
+  RouterOptions options;
+  std::shared_ptr<Router> router;
+};
+
+const Error kDown{.code = ErrorCode::kUnavailable, .id = "provider_unavailable"};
+
+TEST_F(RoutedEmbed, AnEqualDeploymentTakesTheFailedOnesPlace) {
+  EXPECT_EQ(ask(), "one");
+  sims[0]->error = kDown;
+  EXPECT_EQ(ask(), "two");
+  const auto rows = options.ledger->usage(0, false);
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ(rows->at(0).failed, 1);
+  EXPECT_EQ(rows->at(1).requests, 1);
+  EXPECT_EQ(rows->at(1).prompt_tokens, 3);
+}
+
+TEST_F(RoutedEmbed, NoOtherModelDoes) {
+  sims[0]->error = sims[1]->error = kDown;
+  EXPECT_EQ(ask(), "provider_unavailable");
+  EXPECT_EQ(sims[2]->n_asked, 0);
+}
+
+TEST_F(RoutedEmbed, AWrongRequestIsAskedOnce) {
+  sims[0]->error = Error{.code = ErrorCode::kInvalid, .id = "provider_refused"};
+  EXPECT_EQ(ask(), "provider_refused");
+  EXPECT_EQ(sims[1]->n_asked, 0);
+}
+
+TEST_F(RoutedEmbed, WhatFailsOftenRests) {
+  sims[0]->error = kDown;
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(ask(), "two");
+  EXPECT_EQ(sims[0]->n_asked, 5);
+}
+
+TEST_F(RoutedEmbed, ABudgetOfOneProviderLeavesTheOther) {
+  options.budgets = {{.name = "of one",
+                      .scope = BudgetScope::kProvider,
+                      .subject = "one",
+                      .window = BudgetWindow::kRequest,
+                      .cap = 0}};
+  EXPECT_EQ(ask(), "two");
+  options.members[0].limits.requests_per_minute = 1;
+  options.budgets.clear();
+  router = nullptr;
+  EXPECT_EQ(ask(), "one");
+  EXPECT_EQ(ask(), "two");
+}
+
+}  // namespace
+
+}  // namespace wick::route
