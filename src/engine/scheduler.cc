@@ -6,6 +6,7 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "engine/limits.h"
@@ -191,11 +192,16 @@ std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
     entry->paused_steps = entry->is_paused ? entry->paused_steps + 1 : 0;
   reserve_decode();
   int n_decoding = 0;
+  n_decoding_tenants_ = 0;
   for (SchedulerEntry* entry : live_) {
     if (entry->is_paused || !is_decoding(*entry)) continue;
     add_slice(*entry, 1);
     ++n_decoding;
+    if (std::exchange(entry->share->decodes_at, step_) != step_) ++n_decoding_tenants_;
   }
+  tenant_chunk_ = std::max(kTenantChunk, budget.decode);
+  const double n_tenants = std::max(1, n_decoding_tenants_);
+  shares_.pass(std::max(1.0, budget.decode / n_tenants));
   add_drafts();
   schedule_prompts(budget, n_decoding);
   return slices_;
@@ -277,10 +283,25 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
   for (SchedulerEntry* entry : prompts_) {
     if (left <= 0) return;
     if (is_computed_by_other(*entry)) continue;
-    const int count = std::min(entry->missing(), left);
+    const int count = most_beside_others(*entry, std::min(entry->missing(), left));
+    if (count == 0) continue;
     add_slice(*entry, count);
     left -= count;
+    if (is_beside_others(*entry)) shares_.charge(*entry->share, slices_.back().count);
   }
+}
+
+bool Scheduler::is_beside_others(const SchedulerEntry& entry) const noexcept {
+  return n_decoding_tenants_ > (entry.share->decodes_at == step_ ? 1 : 0);
+}
+
+// How many of `count` prompt tokens `entry` may compute now. Beside the decoding of other tenants
+// it waits until it may compute a block.
+int Scheduler::most_beside_others(const SchedulerEntry& entry, int count) const noexcept {
+  if (!is_beside_others(entry)) return count;
+  const double credit = kTenantBurst * tenant_chunk_ - shares_.debt(*entry.share);
+  if (credit < std::min(count, kBlockTokens)) return 0;
+  return std::min({count, tenant_chunk_, static_cast<int>(credit)});
 }
 
 // Prompts that fit, in their order; the first that does not fit has the next step for itself.

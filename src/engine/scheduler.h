@@ -9,6 +9,8 @@
 //   grow. Its cached prefix is shared, the rest is computed.
 // - Decoding entries run in every step, one token each. The rest of the step's token budget goes to
 //   prompts in chunks. A prompt whose next block another one computes in this step waits for it.
+// - Beside the decoding of other tenants a tenant's prompts get its share of the time, as much as
+//   decoding costs each of those, after a burst that a common prompt fits into.
 // - If blocks run out while decoding, the newest entry of the lowest priority is preempted and
 //   waits again. Its blocks stay in the prefix cache until they are evicted; it resumes with the
 //   same bits either way.
@@ -24,6 +26,7 @@
 
 #include "base/types.h"
 #include "engine/fair_shares.h"
+#include "engine/limits.h"
 #include "engine/prefix_cache.h"
 #include "model/sequence_memory.h"
 
@@ -89,6 +92,7 @@ struct Slice {  // compute positions [begin, begin + count) of `entry`
 struct StepBudget {     // prompt tokens of one step
   int shared = 64;      // with other sequences
   int exclusive = 512;  // of one sequence, if it has the step to itself
+  int decode = 64;      // that take as long as the decoding of a step
 };
 
 struct SchedulerOptions {
@@ -157,6 +161,8 @@ class Scheduler {
   void extend(SchedulerEntry& entry) noexcept;
   void schedule_prompts(const StepBudget& budget, int n_decoding) noexcept;
   void schedule_whole(int room) noexcept;
+  bool is_beside_others(const SchedulerEntry& entry) const noexcept;
+  int most_beside_others(const SchedulerEntry& entry, int count) const noexcept;
   bool is_decoding(const SchedulerEntry& entry) const noexcept;
   bool is_computed_by_other(const SchedulerEntry& entry) const noexcept;
   void add_slice(SchedulerEntry& entry, int count) noexcept;
@@ -174,6 +180,8 @@ class Scheduler {
   std::vector<SchedulerEntry*> prompts_;  // scratch of schedule()
   std::vector<Slice> slices_;
   std::int64_t step_ = 0;
+  int n_decoding_tenants_ = 0;  // in this step
+  int tenant_chunk_ = kTenantChunk;
 };
 
 }  // namespace wick

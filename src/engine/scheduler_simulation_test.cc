@@ -97,7 +97,7 @@ class Simulation {
   }
 
   void step() {
-    const StepBudget budget{.shared = 8 + below(40), .exclusive = 64};
+    const StepBudget budget{.shared = 8 + below(40), .exclusive = 64, .decode = below(40)};
     const auto slices = f_.step(budget, [this](TestRequest& request) {
       request.tokens.push_back(static_cast<TokenId>(request.tokens.size() * 31 % 250));
       --client_of(request.terms.id).left;

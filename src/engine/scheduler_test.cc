@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <numeric>
+#include <vector>
 
 #include "engine/limits.h"
 #include "engine/scheduler_fixture_test.h"
@@ -202,6 +205,64 @@ TEST(Scheduler, ATenantWithOneRequestDoesNotWaitForAnothersFlood) {
     requests.push_back(f.request(text(20, i), 1));
   requests.push_back(f.request(text(20, 9), 2));
   EXPECT_EQ(order_of_admission(f, requests)[1], 7U);
+}
+
+// Prompt tokens of `entry` in each of the next steps beside the decoding of others.
+std::vector<int> tokens_of(Fixture& f, const SchedulerEntry* entry, int steps) {
+  std::vector<int> all;
+  for (int i = 0; i < steps; ++i) {
+    int count = 0;
+    const auto slices = f.step({.shared = 256, .exclusive = 256, .decode = 24},
+                               [](TestRequest& r) { r.tokens.push_back(r.tokens.back()); });
+    for (const Slice& slice : slices)
+      count += slice.entry == entry ? slice.count : 0;
+    all.push_back(count);
+  }
+  return all;
+}
+
+int sum(const std::vector<int>& all, int begin, int end) {
+  return std::accumulate(all.begin() + begin, all.begin() + end, 0);
+}
+
+TEST(Scheduler, ALongPromptBesideOtherTenantsTakesItsShareBehindABurst) {
+  Fixture f({.batch = 512, .context = 2048, .blocks = 512});
+  std::deque<TestRequest> decoding;
+  for (std::uint64_t tenant = 1; tenant <= 3; ++tenant)
+    decoding.push_back(f.request(text(3, 1), tenant));
+  for (TestRequest& request : decoding)
+    f.add(request);
+  f.step();
+  TestRequest prompt = f.request(text(1500, 2), 9);
+  f.add(prompt);
+  const std::vector<int> all = tokens_of(f, prompt.entry, 64);
+  EXPECT_LE(*std::max_element(all.begin(), all.end()), kTenantChunk);
+  EXPECT_NEAR(sum(all, 0, 8), kTenantBurst * kTenantChunk + 8 * 24 / 3, kBlockTokens);
+  EXPECT_NEAR(sum(all, 8, 64), 56 * 24 / 3, kBlockTokens) << "as much as each of the others costs";
+}
+
+TEST(Scheduler, ATenantThatCancelsALongPromptAndSendsItAgainGainsNothing) {
+  Fixture f({.batch = 512, .context = 2048, .blocks = 512, .enable_prefix_caching = false});
+  TestRequest decoding = f.request(text(3, 1), 1);
+  f.add(decoding);
+  f.step();
+  int computed = 0;
+  for (int i = 0; i < 10; ++i) {
+    TestRequest prompt = f.request(text(1500, 2), 9);
+    f.add(prompt);
+    computed += sum(tokens_of(f, prompt.entry, 4), 0, 4);
+    f.remove(prompt);
+  }
+  EXPECT_NEAR(computed, kTenantBurst * kTenantChunk + 40 * 24, 2 * kBlockTokens);
+}
+
+TEST(Scheduler, ALongPromptBesideItsOwnTenantTakesAllOfTheStep) {
+  Fixture f({.batch = 512, .context = 2048, .blocks = 512});
+  TestRequest decoding = f.request(text(3, 1), 9), prompt = f.request(text(1500, 2), 9);
+  f.add(decoding);
+  f.step();
+  f.add(prompt);
+  EXPECT_EQ(tokens_of(f, prompt.entry, 4), std::vector<int>(4, 256));
 }
 
 TEST(Scheduler, WaitingRaisesAJobAboveNewOnesOfHigherPriority) {

@@ -62,8 +62,8 @@ void Engine::State::propose() noexcept {
 // cancellation takes effect soon.
 StepBudget Engine::State::budget() const noexcept {
   const int most = options.prefill_chunk;
-  if (options.step_target_ms == 0) return {.shared = most, .exclusive = most};
-  return {.shared = cost.prompt_budget(most), .exclusive = most};
+  if (options.step_target_ms == 0) return {.shared = most, .exclusive = most, .decode = most};
+  return {.shared = cost.prompt_budget(most), .exclusive = most, .decode = cost.decode_tokens()};
 }
 
 Batch Engine::State::gather(std::span<const Slice> slices) noexcept {

@@ -24,6 +24,10 @@ class StepCost {
       return;
     }
     learn(prompt_token_ns_, time / n_prompt);
+    if (n_prompt >= kBlockTokens) {
+      const double beside = n_decoding > 0 ? decode_ns_ : 0;
+      learn(added_token_ns_, std::max(1.0, (time - beside) / n_prompt));
+    }
     if (!is_shared) return;
     // If decoding alone exceeds the target, prompts get as much time as decoding.
     const double wished = n_decoding > 0 ? std::max(target_ns_, 2 * decode_ns_) : target_ns_;
@@ -39,6 +43,12 @@ class StepCost {
     return std::min(static_cast<int>(budget_) / kBlockTokens * kBlockTokens, most);
   }
 
+  // Prompt tokens that add as much time to a step as its decoding takes; 0 = not yet known.
+  int decode_tokens() const noexcept {
+    if (added_token_ns_ == 0) return 0;
+    return static_cast<int>(std::min(decode_ns_ / added_token_ns_, double{kMaxBudget}));
+  }
+
   // Time per prompt token; 0 = not yet known.
   double prompt_token_ns() const noexcept { return prompt_token_ns_; }
 
@@ -52,7 +62,9 @@ class StepCost {
 
   double target_ns_;
   double budget_ = 4 * kBlockTokens;
-  double decode_ns_ = 0, prompt_token_ns_ = 0;
+  double decode_ns_ = 0;
+  double prompt_token_ns_ = 0;  // of a whole step with prompts
+  double added_token_ns_ = 0;   // without the step's decoding
 };
 
 }  // namespace wick

@@ -75,6 +75,17 @@ TEST(StepCost, APromptThatHadAStepToItselfSaysNothingAboutSharedOnes) {
   EXPECT_EQ(cost.prompt_budget(512), before);
 }
 
+TEST(StepCost, KnowsHowManyPromptTokensTakeTheTimeOfDecoding) {
+  Machine machine;
+  StepCost cost(100 * kMs);
+  EXPECT_EQ(cost.decode_tokens(), 0);
+  budget_after(machine, cost, 50, 4);
+  EXPECT_NEAR(cost.decode_tokens(), 10, 3);
+  machine.decode_ms = 40;
+  budget_after(machine, cost, 50, 4);
+  EXPECT_NEAR(cost.decode_tokens(), 40, 12);
+}
+
 TEST(StepCost, StaysBetweenABlockAndAllThereMayBe) {
   for (const double token_ms : {1e-4, 1e-2, 1.0, 100.0, 1e4}) {
     Machine machine{.token_ms = token_ms};
