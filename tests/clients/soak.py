@@ -4,13 +4,14 @@ a client that leaves in the middle, a model that is unloaded and comes back, SIG
 twenty. Before, all that is bounded is filled: the KV caches of both models, and what each tokenizer keeps for a thread that encodes beside
 others (1 MB). Afterwards memory and descriptors must be what they were after the first sixth, and nothing may be under way.
 
-If the machine stands still for a minute, running answers look late, and the server refuses requests until they have ended: 503 (Anthropic's
-API: 529) with Retry-After, for which a client waits here. That is an error unless this program has seen the standstill itself. A line a minute
-goes to standard error. Other load only makes it slower:
+The server refuses requests with 503 (Anthropic's API: 529) and Retry-After, for which a client waits here, if the machine stands still for a
+minute, since running answers then look late, or if other processes leave it so little time that answers would wait for more than a minute.
+More than one such refusal in a hundred requests is an error unless either was seen. A line a minute goes to standard error:
 
   soak.py build/release/wick [SECONDS=600]
 """
 import asyncio
+import contextlib
 import http.server
 import json
 import pathlib
@@ -29,6 +30,7 @@ import tiny
 
 CLIENTS = 12
 STANDSTILL = 30  # seconds: about half of --max-wait-ms
+STARVED = 0.6  # of the time in which the server's threads could run they waited for a processor
 
 
 class Upstream(http.server.BaseHTTPRequestHandler):
@@ -120,7 +122,7 @@ async def client(port, seed, end, counts):
 
 
 async def run(server, seconds):
-    counts, seen, still = {}, [], []
+    counts, seen, still, times = {}, [], [], {}
     begin = time.monotonic()
 
     async def watch():
@@ -131,7 +133,11 @@ async def run(server, seconds):
             now = time.monotonic()
             if now - slept > pause + STANDSTILL:
                 still.append(round(now - slept - pause))
-            files = len(list(pathlib.Path(f"/proc/{server.run.pid}/fd").iterdir()))
+            process = pathlib.Path(f"/proc/{server.run.pid}")
+            for thread in process.glob("task/*/schedstat"):
+                with contextlib.suppress(OSError):  # it has ended
+                    times[thread] = [int(ns) for ns in thread.read_text().split()[:2]]
+            files = len(list((process / "fd").iterdir()))
             seen.append((now - begin, server.kernel_number("status", "RssAnon"), files))
             if now > hup + 60:
                 hup = now
@@ -139,7 +145,8 @@ async def run(server, seconds):
                 print(f"{now - begin:.0f} s, {told(counts)}, {seen[-1][1]} kB, {files} files", file=sys.stderr, flush=True)
 
     await asyncio.gather(watch(), *[client(server.port, seed, begin + seconds, counts) for seed in range(CLIENTS)])
-    return counts, seen, still
+    ran, waited = map(sum, zip(*times.values()))
+    return counts, seen, still, waited / (ran + waited)
 
 
 def told(counts):
@@ -170,7 +177,7 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         server = serving.Server(home, "-m", home.folder / "other.gguf", "--parallel", 8, "--no-access-log")
         try:
             asyncio.run(fill(server))
-            counts, seen, still = asyncio.run(run(server, seconds))
+            counts, seen, still, starved = asyncio.run(run(server, seconds))
             deadline = time.monotonic() + 10
             while server.metric("wick_requests_running") + server.metric("wick_requests_waiting") + server.metric("wick_answers_under_way"):
                 assert time.monotonic() < deadline, "something is under way that nobody waits for"
@@ -183,10 +190,12 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         first, last = warm[:len(warm) // 3], warm[-(len(warm) // 3):]
         most = lambda rows: max(row[1] for row in rows)
         print(json.dumps({"seconds": seconds, "requests": sum(counts.values()), "by": told(counts), "anonymous kB": [most(first), most(last)],
-                          "kB an hour": round(kb_per_hour(warm)), "files": [first[0][2], last[-1][2]], "standstills, s": still}), flush=True)
+                          "kB an hour": round(kb_per_hour(warm)), "files": [first[0][2], last[-1][2]], "standstills, s": still, "starved": round(starved, 3)}),
+              flush=True)
         assert code == 0, log[-2000:]
         assert counts.get("broken", 0) == 0 and counts.get(200, 0) > 100 and not [k for k in counts if isinstance(k, int) and k >= 500], (counts, failures[:3])
-        assert still or counts.get("refused", 0) == 0, ("requests are refused, though the machine went on", counts, failures[:3])
+        refused = counts.get("refused", 0)
+        assert still or starved > STARVED or refused <= 0.01 * sum(counts.values()), ("requests are refused, though the machine went on", counts, failures[:3])
         far = {name: n for name, n in counts.items() if str(name).startswith("far ")}
         assert sum(n for name, n in far.items() if name not in ("far 200", "far left")) < 0.1 * sum(far.values()), far
         assert most(last) < 1.02 * most(first) + 1024, "memory grows"
