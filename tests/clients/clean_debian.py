@@ -53,6 +53,7 @@ def libraries(program):
 def make_system(root, packages):
     if not (root / "etc/debian_version").exists():
         run("debootstrap", "--variant=minbase", f"--include={','.join(packages)}", "bookworm", root, MIRROR)
+    root.chmod(0o755)  # a temporary folder is its owner's alone, and this one is the other user's /
     if "\nperson:" not in (root / "etc/passwd").read_text():
         run("chroot", root, "useradd", "--create-home", "--shell", "/bin/sh", "person")
 
