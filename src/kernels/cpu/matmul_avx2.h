@@ -192,33 +192,30 @@ inline void for_batches(const MatmulArgs& args, const Pass& pass, F f) noexcept 
     batch(r, 1);
 }
 
-// Calls Kernel::run<T>(args, pass) for passes of T <= 4 tokens. Up to four tokens read the rows
+// Kernel::run<T>(args, pass) for the largest T <= kMost of `left` tokens.
+template <class Kernel, int kMost>
+inline void run_pass(const MatmulArgs& args, const Pass& pass, int left) noexcept {
+  if constexpr (kMost > 1) {
+    if (left < kMost) return run_pass<Kernel, kMost - 1>(args, pass, left);
+  }
+  Kernel::template run<kMost>(args, pass);
+}
+
+// Calls Kernel::run<T>(args, pass) for passes of T <= kMost tokens. So few tokens read the rows
 // once, in address order. More tokens take the rows in chunks that stay in the cache while all
 // tokens pass.
-template <class Kernel>
+template <class Kernel, int kMost = kPassTokens>
 inline void run_passes(const MatmulArgs& args) noexcept {
   int chunk = args.row_end - args.row_begin;
-  if (args.n_tokens > kPassTokens) {
+  if (args.n_tokens > kMost) {
     chunk = static_cast<int>(kChunkBytes / (args.row_bytes + 1)) / 8 * 8;
     if (chunk < 8) chunk = 8;
   }
   for (int begin = args.row_begin; begin < args.row_end; begin += chunk) {
     const int end = args.row_end - begin < chunk ? args.row_end : begin + chunk;
-    for (int first = 0; first < args.n_tokens; first += kPassTokens) {
-      const Pass pass = {.begin = begin, .end = end, .first = first};
-      switch (args.n_tokens - first) {
-        case 1:
-          Kernel::template run<1>(args, pass);
-          break;
-        case 2:
-          Kernel::template run<2>(args, pass);
-          break;
-        case 3:
-          Kernel::template run<3>(args, pass);
-          break;
-        default:
-          Kernel::template run<4>(args, pass);
-      }
+    for (int first = 0; first < args.n_tokens; first += kMost) {
+      run_pass<Kernel, kMost>(args, {.begin = begin, .end = end, .first = first},
+                              args.n_tokens - first);
     }
   }
 }

@@ -42,17 +42,34 @@ inline __m512 load_tail(const std::byte* at, int n) noexcept {
   return Row::load(padded);
 }
 
-// (i, i+8), (i, i+4), (i, i+2), (0, 1).
-inline float total(__m512 acc) noexcept {
-  const __m512i bits = _mm512_castps_si512(acc);
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(acc),
-                                     _mm256_castsi256_ps(_mm512_extracti64x4_epi64(bits, 1)));
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+// Four lanes each of a and b: kWhich chooses two of a's, then two of b's.
+template <int kWhich>
+inline __m512 quarters(__m512 a, __m512 b) noexcept {
+  return _mm512_castsi512_ps(
+      _mm512_shuffle_i32x4(_mm512_castps_si512(a), _mm512_castps_si512(b), kWhich));
 }
 
-// R rows times T tokens: the chain of one row is slower than memory for 2-byte weights.
+inline __m512 permuted(__m512 a, __m512i order) noexcept {
+  return _mm512_castsi512_ps(_mm512_permutexvar_epi32(order, _mm512_castps_si512(a)));
+}
+
+// Lanes of four sums: (i, i+8), (i, i+4), (i, i+2), (0, 1) of each; lane j of the result is the
+// total of sums[j]. Four are added at once, because one takes as many shuffles as all of them.
+inline __m128 totals(const __m512 (&sums)[4]) noexcept {
+  const auto eights = [](__m512 a, __m512 b) {  // (i, i+8): eight lanes of a, then of b
+    return _mm512_add_ps(quarters<0x44>(a, b), quarters<0xee>(a, b));
+  };
+  const __m512 ab = eights(sums[0], sums[1]), cd = eights(sums[2], sums[3]);
+  const __m512 fours = _mm512_add_ps(quarters<0x88>(ab, cd), quarters<0xdd>(ab, cd));  // (i, i+4)
+  const __m512i by_two = _mm512_setr_epi32(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+  const __m512i by_one = _mm512_setr_epi32(1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  const __m512 twos = _mm512_add_ps(fours, permuted(fours, by_two));  // (i, i+2)
+  const __m512 ones = _mm512_add_ps(twos, permuted(twos, by_one));    // (0, 1)
+  const __m512i firsts = _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  return _mm_castsi128_ps(_mm512_castsi512_si128(_mm512_castps_si512(permuted(ones, firsts))));
+}
+
+// R rows times T tokens: the chain of one row is slower than memory for 2-byte weights. R = 4.
 template <class Row, int T, int R>
 inline void multiply_rows(const MatmulArgs& args, const RowBatch<R>& rows,
                           const std::byte* const (&x)[T], int first) noexcept {
@@ -61,23 +78,33 @@ inline void multiply_rows(const MatmulArgs& args, const RowBatch<R>& rows,
     for (int t = 0; t < T; ++t)
       acc[i][t] = _mm512_setzero_ps();
   }
-  for (int k = 0; k < args.width; k += 16) {
-    const int left = args.width - k;
+  const int whole = args.width / 16 * 16;
+  for (int k = 0; k < whole; k += 16) {
     __m512 v[T];
-    for (int t = 0; t < T; ++t) {
-      const std::byte* at = x[t] + std::ptrdiff_t{k} * 4;
-      v[t] = left >= 16 ? F32Row::load(at) : load_tail<F32Row>(at, left);
-    }
+    for (int t = 0; t < T; ++t)
+      v[t] = F32Row::load(x[t] + std::ptrdiff_t{k} * 4);
     for (int i = 0; i < R; ++i) {
-      const std::byte* at = rows.at[i] + std::ptrdiff_t{k} * Row::kBytes;
-      const __m512 w = left >= 16 ? Row::load(at) : load_tail<Row>(at, left);
+      const __m512 w = Row::load(rows.at[i] + std::ptrdiff_t{k} * Row::kBytes);
       for (int t = 0; t < T; ++t)
         acc[i][t] = _mm512_fmadd_ps(w, v[t], acc[i][t]);
     }
   }
-  for (int i = 0; i < R; ++i) {
+  if (const int left = args.width - whole; left > 0) {
+    __m512 v[T];
     for (int t = 0; t < T; ++t)
-      args.y[(first + t) * args.y_stride + rows.row[i]] = total(acc[i][t]);
+      v[t] = load_tail<F32Row>(x[t] + std::ptrdiff_t{whole} * 4, left);
+    for (int i = 0; i < R; ++i) {
+      const __m512 w = load_tail<Row>(rows.at[i] + std::ptrdiff_t{whole} * Row::kBytes, left);
+      for (int t = 0; t < T; ++t)
+        acc[i][t] = _mm512_fmadd_ps(w, v[t], acc[i][t]);
+    }
+  }
+  static_assert(R == 4);
+  for (int t = 0; t < T; ++t) {
+    alignas(16) float sums[R];
+    _mm_store_ps(sums, totals({acc[0][t], acc[1][t], acc[2][t], acc[3][t]}));
+    for (int i = 0; i < R; ++i)
+      args.y[(first + t) * args.y_stride + rows.row[i]] = sums[i];
   }
 }
 
@@ -110,6 +137,8 @@ std::uint64_t peak_avx512(std::uint64_t rounds) noexcept {
   });
 }
 
+template <class Row>
+constexpr MatmulFn kFloats = run_passes<FloatKernel<Row>, 6>;  // 4 rows: 24 sums, 7 operands
 template <class Format, class Quants>
 constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Quants>, Panel512<Format>, 5>;
 template <class Format>
@@ -124,9 +153,9 @@ MatmulOverrides matmul_overrides_avx512() noexcept {
 #endif
   return {.quantize = quantize_avx2,
           .peak = peak_avx512,
-          .f32 = run_passes<FloatKernel<F32Row>>,
-          .f16 = run_passes<FloatKernel<F16Row>>,
-          .bf16 = run_passes<FloatKernel<BF16Row>>,
+          .f32 = kFloats<F32Row>,
+          .f16 = kFloats<F16Row>,
+          .bf16 = kFloats<BF16Row>,
           .q4_0 = kBlocks32<Q4_0, FourBits>,
           .q4_1 = kBlocks32<Q4_1, FourBits>,
           .q5_0 = kBlocks32<Q5_0, FourBits>,
