@@ -7,7 +7,6 @@ namespace wick {
 namespace {
 
 constexpr std::size_t kStep = 256;
-constexpr std::size_t kStreams = 8;
 
 // As wide as every x86-64 and ARMv8 processor reads; four sums, so that no addition waits for
 // another.
@@ -21,11 +20,11 @@ Words words_at(const std::byte* at) noexcept {
 
 }  // namespace
 
-std::uint64_t read_streams(std::span<const std::byte> bytes) noexcept {
+std::uint64_t read_streams(std::span<const std::byte> bytes, std::size_t streams) noexcept {
   Words a = {}, b = {}, c = {}, d = {};
-  const std::size_t stride = bytes.size() / kStreams / kStep * kStep;
+  const std::size_t stride = bytes.size() / streams / kStep * kStep;
   for (std::size_t i = 0; i < stride; i += kStep) {
-    for (std::size_t s = 0; s < kStreams; ++s) {
+    for (std::size_t s = 0; s < streams; ++s) {
       const std::byte* const from = bytes.data() + s * stride + i;
       for (const std::byte* at = from; at != from + kStep; at += 4 * sizeof(Words)) {
         a += words_at(at);

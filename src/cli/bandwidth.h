@@ -9,7 +9,8 @@
 
 namespace wick {
 
-// Bytes per second of a plain read of `bytes`, eight streams in each member of `team`.
+// Bytes per second of a plain read of `bytes` by all members of `team`, each in the number of
+// streams (base/read_streams.h) that is fastest.
 double read_bandwidth(ThreadTeam& team, std::span<const std::byte> bytes) noexcept;
 
 // Products of bytes per second of all members together; 0 where `kernels` have no such multiply.
