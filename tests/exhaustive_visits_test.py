@@ -19,11 +19,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VARIANTS = [
     ("model/spec.h", "std::variant<GqaSpec, MlaSpec, DeltaSpec>",
      ["model/pass.cc", "model/decoder_load.cc", "model/memory_shape.cc", "model/arch/common.cc", "cli/model_info.cc"]),
-    ("model/spec.h", "std::variant<DenseSpec, MoeSpec>", ["model/pass.cc", "model/decoder_load.cc", "model/arch/common.cc"]),
+    ("model/spec.h", "std::variant<DenseSpec, MoeSpec, DenseMoeSpec>",
+     ["model/pass.cc", "model/decoder_load.cc", "model/arch/common.cc", "model/arch/described.cc"]),
     ("model/decoder_state.h", "std::variant<GqaMixer, MlaMixer, DeltaMixer>", ["model/decoder.cc", "model/decoder_load.cc"]),
-    ("model/decoder_state.h", "std::variant<DenseFfn, MoeFfn>", ["model/decoder.cc"]),
+    ("model/decoder_state.h", "std::variant<DenseFfn, MoeFfn, DenseMoeFfn>", ["model/decoder.cc"]),
 ]
-UNSAFE = re.compile(r"(std::get|get_if|holds_alternative)<(const )?(GqaSpec|MlaSpec|DeltaSpec|DenseSpec|MoeSpec|GqaMixer|MlaMixer|DeltaMixer|DenseFfn|MoeFfn)>")
+UNSAFE = re.compile(r"(std::get|get_if|holds_alternative)<(const )?(GqaSpec|MlaSpec|DeltaSpec|DenseSpec|MoeSpec|DenseMoeSpec|GqaMixer|MlaMixer|DeltaMixer|DenseFfn|MoeFfn|DenseMoeFfn)>")
 
 
 def compiles(entry, folder):

@@ -245,6 +245,10 @@ struct ExpertStep {
   const Weight* gain = nullptr;  // as in Linear
   NormParams norm = {};
   const Weight* router = nullptr;  // [n_experts, columns of x]
+  // The router's own gain of x, in place of `gain`; nullptr = it reads what experts read.
+  const Weight* router_gain = nullptr;
+  float router_scale = 1;                // multiplies its outputs
+  const Weight* weight_scale = nullptr;  // [n_experts] multiplies the weights of the chosen
   const Weight* router_bias = nullptr;
   const Weight* choice_bias = nullptr;  // added to scores for the choice only
   Routing routing = {};
@@ -254,6 +258,7 @@ struct ExpertStep {
   // limit), u = clamp(up, -limit, limit).
   float limit = 0, alpha = 1;
   SharedExpert shared = {};
+  bool adds = true;  // false: y is the sum alone
 };
 
 struct ExpertLimits {  // the largest of all layers; no experts = no scratch for them

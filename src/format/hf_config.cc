@@ -60,6 +60,7 @@ constexpr KeyRule kConfigRules[] = {
     {"num_experts", ".expert_count", Kind::kInteger},
     {"n_routed_experts", ".expert_count", Kind::kInteger},
     {"num_experts_per_tok", ".expert_used_count", Kind::kInteger},
+    {"top_k_experts", ".expert_used_count", Kind::kInteger},
     {"moe_intermediate_size", ".expert_feed_forward_length", Kind::kInteger},
     {"n_shared_experts", ".expert_shared_count", Kind::kInteger},
     {"shared_expert_intermediate_size", ".expert_shared_feed_forward_length", Kind::kInteger},
@@ -379,6 +380,11 @@ Result<void> translate_config(json config, const HfTexts& texts, const JsonField
   const json defaults = json::parse(family.defaults, nullptr, false);
   for (const auto& [name, value] : defaults.items()) {
     if (!config.contains(name)) config[name] = value;
+  }
+  if (const auto has_experts = config.find("enable_moe_block");
+      has_experts != config.end() && *has_experts == false) {
+    for (const char* const count : {"num_experts", "num_local_experts", "n_routed_experts"})
+      config.erase(count);
   }
   const std::string arch(family.gguf);
   const JsonFields fields(config, path);

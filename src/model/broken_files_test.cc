@@ -200,6 +200,16 @@ const Broken kBroken[] = {
        f.keys["gemma4.attention.shared_kv_layers"] = 1;
      },
      {"'gemma4.attention.shared_kv_layers'", "is 1", "[0, 0]"}},
+    {"experts of a layer without a router",
+     [](Sketch& f) {
+       f.be_gemma4(0);
+       f.keys["gemma4.expert_count"] = 2;
+       f.keys["gemma4.expert_used_count"] = 1;
+       f.keys["gemma4.block_count"] = 2;
+       f.keys["gemma4.attention.sliding_window_pattern"] = std::vector<std::int64_t>{0, 0};
+       f.tensors["blk.0.ffn_gate_inp.weight"] = {{2, 8}};
+     },
+     {"tensor 'blk.1.ffn_gate_inp.weight'", "is missing"}},
     {"windows of other layers",
      [](Sketch& f) {
        f.keys["llama.attention.sliding_window"] = 16;

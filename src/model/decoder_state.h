@@ -8,6 +8,7 @@
 
 #include "model/decoder.h"
 #include "model/ffn_dense.h"
+#include "model/ffn_dense_moe.h"
 #include "model/ffn_moe.h"
 #include "model/layer_inputs.h"
 #include "model/mixer_delta.h"
@@ -19,7 +20,7 @@ namespace wick {
 struct BoundBlock {
   BoundNorm shared = {};  // parallel block: the norm that mixer and feed-forward share
   std::variant<GqaMixer, MlaMixer, DeltaMixer> mixer = {};
-  std::variant<DenseFfn, MoeFfn> ffn = {};
+  std::variant<DenseFfn, MoeFfn, DenseMoeFfn> ffn = {};
   LayerInput input = {};
 };
 

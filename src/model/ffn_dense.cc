@@ -26,20 +26,26 @@ Result<DenseFfn> bind(Binder& binder, const DenseSpec& spec, const BlockSpec& bl
   return ffn;
 }
 
-void forward(const DenseFfn& ffn, const Pass& pass) noexcept {
+Tensor hidden_of(const DenseFfn& ffn, const Pass& pass) noexcept {
   const Tensor hidden = part(pass.memory.hidden, pass.n, ffn.spec.hidden);
   using Epilogue = Linear::Epilogue;
   Linear up = with_norm({.w = std::span(ffn.up).first(ffn.n_up),
                          .epilogue = ffn.spec.is_gated ? Epilogue::kGate : Epilogue::kAct,
                          .act = ffn.spec.act},
                         ffn.norm);
-  Linear down{.w = ffn.down};
-  if (ffn.spec.bias) {
-    up.bias = std::span(ffn.up_bias).first(ffn.n_up);
-    down.bias = ffn.down_bias;
-  }
+  if (ffn.spec.bias) up.bias = std::span(ffn.up_bias).first(ffn.n_up);
   pass.backend.linear(hidden, pass.in, up);
-  add_product(pass, hidden, down, ffn.residual);
+  return hidden;
+}
+
+Linear down_of(const DenseFfn& ffn) noexcept {
+  Linear down{.w = ffn.down};
+  if (ffn.spec.bias) down.bias = ffn.down_bias;
+  return down;
+}
+
+void forward(const DenseFfn& ffn, const Pass& pass) noexcept {
+  add_product(pass, hidden_of(ffn, pass), down_of(ffn), ffn.residual);
 }
 
 }  // namespace wick

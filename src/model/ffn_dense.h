@@ -24,6 +24,9 @@ Result<DenseFfn> bind(Binder& binder, const DenseSpec& spec, const BlockSpec& bl
                       int layer);
 
 // Hot:
+// act(gate(n(x))) * up(n(x)), or act(up(n(x))), in the memory of `pass`.
+Tensor hidden_of(const DenseFfn& ffn, const Pass& pass) noexcept;
+Linear down_of(const DenseFfn& ffn) noexcept;  // the product of that
 void forward(const DenseFfn& ffn, const Pass& pass) noexcept;
 
 }  // namespace wick

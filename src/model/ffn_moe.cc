@@ -1,5 +1,7 @@
 #include "model/ffn_moe.h"
 
+#include <cmath>
+
 #include "base/check.h"
 
 namespace wick {
@@ -59,8 +61,7 @@ Result<void> bind_shared(SharedExpert& shared, Binder& binder, const MoeSpec& sp
 
 }  // namespace
 
-Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block, int d_model,
-                    int layer) {
+Result<MoeFfn> bind_mixture(Binder& binder, const MoeSpec& spec, int d_model, int layer) {
   MoeFfn ffn{
       .step = {.routing = spec.routing, .act = spec.act, .limit = spec.limit, .alpha = spec.alpha}};
   const int n = spec.routing.n_experts;
@@ -73,6 +74,19 @@ Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block,
   }
   WICK_DO(bind_experts(ffn, binder, spec, d_model, layer));
   WICK_DO(bind_shared(ffn.step.shared, binder, spec, d_model, layer));
+  if (spec.has_router_gain) {
+    WICK_TRY(ffn.step.router_gain, binder.vector("blk.{}.ffn_gate_inp.scale", d_model, layer));
+    ffn.step.router_scale = 1 / std::sqrt(static_cast<float>(d_model));
+  }
+  if (spec.has_weight_scale) {
+    WICK_TRY(ffn.step.weight_scale, binder.vector("blk.{}.ffn_down_exps.scale", n, layer));
+  }
+  return ffn;
+}
+
+Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block, int d_model,
+                    int layer) {
+  WICK_TRY(MoeFfn ffn, bind_mixture(binder, spec, d_model, layer));
   WICK_CHECK(!block.post_ffn && !block.is_parallel && block.residual_scale == 1,
              "experts read the hidden state's norm and are added as they are");
   WICK_TRY(const BoundNorm norm, bind_pre_ffn(binder, block, d_model, layer));
@@ -82,12 +96,17 @@ Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block,
   return ffn;
 }
 
-void forward(const MoeFfn& ffn, const Pass& pass) noexcept {
+void mix(const MoeFfn& ffn, const Pass& pass, const Tensor& y, bool adds) noexcept {
   ExpertStep step = ffn.step;
+  step.adds = adds;
   step.gate.w = ffn.gate;
   step.up.w = ffn.up;
   step.down.w = ffn.down;
-  pass.backend.experts(pass.x, pass.x, step);
+  pass.backend.experts(y, pass.x, step);
+}
+
+void forward(const MoeFfn& ffn, const Pass& pass) noexcept {
+  mix(ffn, pass, pass.x, true);
 }
 
 }  // namespace wick

@@ -17,7 +17,12 @@ struct MoeFfn {  // bound to its weights
 Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block, int d_model,
                     int layer);
 
+// The same without the norm of its input: `step` has no gain yet.
+Result<MoeFfn> bind_mixture(Binder& binder, const MoeSpec& spec, int d_model, int layer);
+
 // Hot:
+// The experts' sum, added to y or alone.
+void mix(const MoeFfn& ffn, const Pass& pass, const Tensor& y, bool adds) noexcept;
 void forward(const MoeFfn& ffn, const Pass& pass) noexcept;
 
 }  // namespace wick

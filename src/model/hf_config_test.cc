@@ -193,6 +193,17 @@ TEST(HfConfig, ReadsWhatDiffersBetweenLayers) {
   }
 }
 
+TEST(HfConfig, CountsExpertsThatTheModelUses) {
+  const std::string config = R"({"model_type": "gemma4_text", "num_hidden_layers": 1,
+      "num_experts": 16, "top_k_experts": 4, "moe_intermediate_size": 12)";
+  const Metadata uses = must(translate(config + R"(, "enable_moe_block": true})"));
+  EXPECT_EQ(uses.integer("gemma4.expert_count"), 16);
+  EXPECT_EQ(uses.integer("gemma4.expert_used_count"), 4);
+  EXPECT_EQ(uses.integer("gemma4.expert_feed_forward_length"), 12);
+  for (const char* const end : {"}", R"(, "enable_moe_block": false})"})
+    EXPECT_EQ(must(translate(config + end)).integer("gemma4.expert_count"), std::nullopt);
+}
+
 TEST(HfConfig, TakesSamplingHintsAndMoreEndsFromGenerationConfig) {
   const Metadata meta = must(hf_metadata(
       {.folder = "m",

@@ -103,9 +103,9 @@ TEST_P(SameBitsExpertModels, AfterATruncation) {
   }
 }
 
-constexpr const char* kExpertModels[] = {"deepseek2_kimi",    "deepseek2_v2_groups",
-                                         "deepseek2_v3_yarn", "mixtral_eight",
-                                         "qwen2moe_plain",    "qwen3moe_plain"};
+constexpr const char* kExpertModels[] = {
+    "deepseek2_kimi", "deepseek2_v2_groups", "deepseek2_v3_yarn", "gemma4_experts",
+    "mixtral_eight",  "qwen2moe_plain",      "qwen3moe_plain"};
 
 std::string expert_model_name(const testing::TestParamInfo<const char*>& info) {
   return info.param;

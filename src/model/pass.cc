@@ -55,6 +55,12 @@ void widen(Widest& w, const MoeSpec& moe) noexcept {
   most.shared_hidden = std::max(most.shared_hidden, moe.shared_hidden);
 }
 
+void widen(Widest& w, const DenseMoeSpec& both) noexcept {
+  widen(w, both.dense);
+  widen(w, both.experts);
+  w.is_beside_experts = true;
+}
+
 }  // namespace
 
 Widest widest(const DecoderSpec& spec) noexcept {
@@ -131,13 +137,17 @@ Result<Residual> bind_post_ffn(Binder& binder, const BlockSpec& block, int d_mod
   return residual;
 }
 
+Normalize norm_of(const Residual& residual) noexcept {
+  return {.gain = residual.norm.gain,
+          .shift = residual.norm.shift,
+          .norm = residual.norm.params,
+          .adds = !residual.norms_sum,
+          .scale = residual.sum_scale};
+}
+
 void add_product(const Pass& pass, const Tensor& from, Linear step,
                  const Residual& residual) noexcept {
-  const Normalize norm{.gain = residual.norm.gain,
-                       .shift = residual.norm.shift,
-                       .norm = residual.norm.params,
-                       .adds = !residual.norms_sum,
-                       .scale = residual.sum_scale};
+  const Normalize norm = norm_of(residual);
   if (norm.gain == nullptr || residual.norms_sum) {
     step.epilogue = Linear::Epilogue::kAdd;
     step.scale = residual.scale;
@@ -166,6 +176,7 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
 
   const std::array parts{Part{&all.x, n, spec.d_model},
                          Part{&all.branch, branch_rows(spec, n), spec.d_model},
+                         Part{&all.mixture, w.is_beside_experts ? n : 0, spec.d_model},
                          Part{&all.q, n, w.q},
                          Part{&all.attended, n, w.attended},
                          Part{&all.hidden, n, w.hidden},

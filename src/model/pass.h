@@ -16,6 +16,8 @@ struct Activations {
   // [max_batch, d_model] the normalized input of a parallel layer, or the output of a matmul before
   // its post-norm; no rows if no layer needs it
   Tensor branch = {};
+  // [max_batch, d_model] the experts' sum beside a dense feed-forward; no rows if no layer has both
+  Tensor mixture = {};
   Tensor q = {};             // [max_batch, widest n_heads * head_dim]
   Tensor attended = {};      // [max_batch, widest n_heads * v_dim]
   Tensor layer_inputs = {};  // [max_batch, layers * width]; no columns if the model has none
@@ -30,6 +32,7 @@ struct Widest {  // over all layers, in features of one token
   int heads = 0, head_dim = 0;
   int joint_keys = 0;  // key features that one norm covers
   ExpertLimits experts = {};
+  bool is_beside_experts = false;  // some layer has a dense feed-forward and experts
 };
 
 Widest widest(const DecoderSpec& spec) noexcept;
@@ -74,6 +77,9 @@ inline Linear with_norm(Linear step, const BoundNorm& norm) noexcept {
   step.norm = norm.params;
   return step;
 }
+
+// The post-norm of a residual as an op on the hidden state.
+Normalize norm_of(const Residual& residual) noexcept;
 
 // x = x + residual.scale * r, with r = `step` of `from`; if `residual` has a norm, either r or the
 // sum is normalized.

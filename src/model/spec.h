@@ -95,13 +95,23 @@ struct MoeSpec {
   bool has_shared_gate = false;
   bool has_router_bias = false, has_choice_bias = false;
   bool has_bias = false;  // on gate, up and down of experts
+  // The router reads x normalized with a gain of its own, and its outputs are divided by the root
+  // of x's width; the weights of the chosen are multiplied by a number of each expert.
+  bool has_router_gain = false, has_weight_scale = false;
   Act act = Act::kSilu;
   float limit = 0, alpha = 1;  // of a clamped SwiGLU
 };
 
+// n1(dense(n(x))) + n2(experts(n'(x))); n is the block's pre_ffn, the other norms have `norm`.
+struct DenseMoeSpec {
+  DenseSpec dense = {};
+  MoeSpec experts = {};
+  NormSpec norm = {};
+};
+
 struct BlockSpec {
   std::variant<GqaSpec, MlaSpec, DeltaSpec> mixer = {};
-  std::variant<DenseSpec, MoeSpec> ffn = {};
+  std::variant<DenseSpec, MoeSpec, DenseMoeSpec> ffn = {};
   // Pre-norms of the inputs of mixer and feed-forward, post-norms of their outputs.
   std::optional<NormSpec> pre_mixer = {}, post_mixer = {}, pre_ffn = {}, post_ffn = {};
   std::string_view pre_ffn_name = "blk.{}.ffn_norm";  // some files call it post_attention_norm

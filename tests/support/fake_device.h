@@ -135,9 +135,9 @@ class FakeBackend final : public Backend {
 
   void experts(Tensor y, Tensor x, const ExpertStep& step) noexcept override {
     ExpertStep own = step;
-    for (const Weight** w :
-         {&own.gain, &own.router, &own.router_bias, &own.choice_bias, &own.shared.gate,
-          &own.shared.up, &own.shared.down, &own.shared.router})
+    for (const Weight** w : {&own.gain, &own.router, &own.router_gain, &own.router_bias,
+                             &own.choice_bias, &own.weight_scale, &own.shared.gate, &own.shared.up,
+                             &own.shared.down, &own.shared.router})
       *w = real(*w);
     RealMatrix gate(step.gate), up(step.up), down(step.down);
     own.gate = gate.matrix;

@@ -98,6 +98,22 @@ MODELS |= family(tf.GptOssForCausalLM, tf.GptOssConfig, SINKS, {
     "gpt-oss_types": dict(num_hidden_layers=3, layer_types=["full_attention", "sliding_attention", "sliding_attention"]),
 })
 
+GEMMA4_ROPE = {"sliding_attention": rope(theta=500.0), "full_attention": rope("proportional", partial_rotary_factor=0.25)}
+MODELS |= family(tf.Gemma4ForCausalLM, tf.Gemma4TextConfig,
+                 dict(head_dim=16, global_head_dim=32, tie_word_embeddings=True, num_hidden_layers=6, sliding_window=20,
+                      hidden_size_per_layer_input=0, vocab_size_per_layer_input=97, rope_parameters=GEMMA4_ROPE,
+                      enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=12), {
+    "gemma4_experts": {},
+    "gemma4_experts_top1": dict(top_k_experts=1, num_key_value_heads=1),
+    "gemma4_experts_all": dict(num_experts=3, top_k_experts=3, num_key_value_heads=4),
+    "gemma4_experts_many": dict(num_experts=40, top_k_experts=8, moe_intermediate_size=8),
+    "gemma4_experts_26b": dict(attention_k_eq_v=True, num_global_key_value_heads=1, final_logit_softcapping=6.0, num_experts=16,
+                               top_k_experts=4),
+    "gemma4_experts_shared": dict(num_kv_shared_layers=2, use_double_wide_mlp=True, hidden_size_per_layer_input=8,
+                                  layer_types=["sliding_attention", "full_attention"] * 3),
+    "gemma4_unused_experts": dict(enable_moe_block=False),
+})
+
 DELTA = dict(num_hidden_layers=4, head_dim=16, linear_key_head_dim=8, linear_value_head_dim=12, linear_num_key_heads=2,
              linear_num_value_heads=4, rope_parameters=rope(partial_rotary_factor=0.25))
 DELTA_VARIATIONS = {

@@ -42,7 +42,7 @@ def make_model(name):
     model = cls(config).float().eval()
     with torch.no_grad():
         for key, value in list(model.named_parameters()) + list(model.named_buffers()):
-            if key.endswith("inv_freq"):
+            if key.endswith(("inv_freq", "embed_scale")):
                 continue
             if "conv1d" in key:
                 value.copy_(torch.randn_like(value) * 0.6)
@@ -54,6 +54,10 @@ def make_model(name):
                 value.copy_(torch.randn_like(value) * 0.4)
             elif value.ndim == 3 and "gpt_oss" in config.model_type:  # [experts, in, out]
                 value.copy_(torch.randn_like(value) * (1.4 / math.sqrt(value.shape[1])))
+            elif key.endswith("router.proj.weight"):  # it reads a state divided by the root of its width
+                value.copy_(torch.randn_like(value) * 1.4)
+            elif config.model_type == "gemma4_text" and key.endswith(("q_norm.weight", "k_norm.weight")):
+                value.copy_(0.6 + 0.2 * torch.randn_like(value))  # its scores are not divided by the root of the head's size
             elif value.ndim >= 2:  # wide enough that attention is sharp and every part matters
                 value.copy_(torch.randn_like(value) * (1.4 / math.sqrt(value.shape[-1])))
             else:  # gains; Qwen 3.5 stores most of them minus one
@@ -62,7 +66,9 @@ def make_model(name):
 
 
 def to_gguf(source, folder, out):
-    """The converter with every class's vocabulary left out, and the layers that predict further tokens, which these models lack."""
+    """The converter with every class's vocabulary left out (some look for the file nevertheless), and the layers that predict further tokens, which these models lack."""
+    vocab = {f"token {i}": i for i in range(json.loads((folder / "config.json").read_text())["vocab_size"])}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {"type": "WordPiece", "vocab": vocab}, "added_tokens": []}))
     options = ["--no-mtp"] if folder.name.startswith(RECURRENT) else []
     program = (
         "import sys; sys.path[:0] = [%r, %r]; import runpy, conversion\n"
@@ -95,7 +101,9 @@ def write(name, source, folder):
         model.save_pretrained(folder)
         ids = np.random.default_rng(7).integers(0, model.config.vocab_size, TOKENS).astype("<i4")
         with torch.no_grad():
-            logits = model(torch.tensor(ids)[None].long(), use_cache=False).logits[0].float().numpy()
+            # Hidden states too: else Gemma 4's last layers compute the last position alone.
+            result = model(torch.tensor(ids)[None].long(), use_cache=False, output_hidden_states=name.startswith("gemma4"))
+        logits = result.logits[0].float().numpy()
         spread = float(np.abs(logits).max())
         assert 2 < spread < 200, (name, spread)
         (folder / "why.txt").write_text(to_gguf(source, folder, folder / "model.gguf") or "")
@@ -157,7 +165,8 @@ def main():
                 keep(folder, pathlib.Path(args.goldens[0]) / name)
     if args.json:
         known = json.loads(pathlib.Path(args.json).read_text())
-        lines = [f' "{family}": {json.dumps(rows)}' for family, rows in {**known, **results}.items()]
+        merged = {**known, **{family: {**known.get(family, {}), **rows} for family, rows in results.items()}}
+        lines = [f' "{family}": {json.dumps(rows)}' for family, rows in merged.items()]
         pathlib.Path(args.json).write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{len(names)} models, {wrong} wrong")
     return 1 if wrong else 0

@@ -42,6 +42,7 @@ def convert(folder, out, set_vocab=lambda self: None):
     kind = get_model_class(hparams["architectures"][0])
     for one in [kind, *(value for value in vars(kind).values() if isinstance(value, type))]:
         one.set_vocab = set_vocab
+    kind.no_mtp = True  # these models have no layers that predict further tokens
     with torch.inference_mode():
         kind(folder, gguf.LlamaFileType.ALL_F32, out).write()
 
@@ -112,9 +113,10 @@ def main(variants_of, comparison):
             print(f"{'FAIL' if bad else 'ok  '} {family:12} {name:14} {shown}", flush=True)
     if options.json:
         kept = json.loads(options.json.read_text()) if options.json.exists() else {}
+        merged = {**kept, **{family: {**kept.get(family, {}), **rows} for family, rows in results.items()}}
         rounded = {family: {name: {source: float(f"{value:.1e}") if isinstance(value, float) else value
                                    for source, value in row.items()} for name, row in rows.items()}
-                   for family, rows in {**kept, **results}.items()}
+                   for family, rows in merged.items()}
         lines = [f' "{family}": {json.dumps(rows)}' for family, rows in rounded.items()]
         options.json.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{failures} of {sum(map(len, results.values()))} configurations fail")

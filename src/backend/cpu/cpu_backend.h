@@ -204,6 +204,7 @@ class CpuBackend final : public Backend {
   std::size_t expert_scratch_bytes() const noexcept;
   int assign(const ExpertStep& step, int n_tokens) noexcept;
   ExpertCut cut_experts(const ExpertStep& step, int n_runs) noexcept;
+  void multiply_routers(const ExpertStep& step, const PreparedRows& rows) noexcept;
   PreparedRows rows_of(const PreparedRows& x, const ExpertRun& run, int at, int count,
                        bool is_quantized, int member) noexcept;
   PreparedRows hidden_of(const ExpertStep& step, const ExpertRun& run, int at,

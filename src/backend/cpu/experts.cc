@@ -150,8 +150,12 @@ int CpuBackend::assign(const ExpertStep& step, int n_tokens) noexcept {
   }
   for (std::size_t i = 0; i < all; ++i) {  // ascending tokens; an expert's begin moves to its end
     int& at = expert_ends_[static_cast<std::size_t>(chosen_[i])];
+    float weight = chosen_weights_[i];
+    if (step.weight_scale != nullptr) {
+      weight *= as_cpu(*step.weight_scale).values[static_cast<std::size_t>(chosen_[i])];
+    }
     assignments_[static_cast<std::size_t>(at++)] = {.token = static_cast<int>(i / active),
-                                                    .weight = chosen_weights_[i]};
+                                                    .weight = weight};
   }
   if (step.shared.gate == nullptr) return n_runs;
   for (std::size_t t = 0; t < static_cast<std::size_t>(n_tokens); ++t) {
@@ -293,6 +297,8 @@ void CpuBackend::multiply_down(Tensor y, const ExpertStep& step, const ExpertCut
   const int chunk = row_share(y.cols, team_.size(), cut.most_tokens, kMaxChunkRows, kManyChunkRows);
   team_.run((y.cols + chunk - 1) / chunk, [&](int index, int member) noexcept {
     const int row = index * chunk, n = std::min(chunk, y.cols - row);
+    for (int t = 0; t < y.rows && !step.adds; ++t)
+      std::fill_n(y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride + row, n, 0.F);
     float* const r = results(member);
     for (const ExpertRun& run : runs) {
       const Part down = down_of(step, run.expert);
@@ -311,6 +317,17 @@ void CpuBackend::multiply_down(Tensor y, const ExpertStep& step, const ExpertCut
   });
 }
 
+void CpuBackend::multiply_routers(const ExpertStep& step, const PreparedRows& rows) noexcept {
+  const Weight* const routers[] = {step.router, step.shared.router};
+  const Weight* const biases[] = {step.router_bias, nullptr};
+  const std::size_t n = step.shared.router == nullptr ? 1 : 2;
+  const int cols = step.routing.n_experts + static_cast<int>(n) - 1;
+  product({.data = scores_.as<float>(), .rows = rows.n, .cols = cols, .row_stride = cols}, rows,
+          {.w = std::span(routers).first(n),
+           .bias = std::span(biases).first(n),
+           .scale = step.router_scale});
+}
+
 void CpuBackend::experts(Tensor y, Tensor x, const ExpertStep& step) noexcept {
   const Routing& routing = step.routing;
   const ExpertLimits& most = limits_.experts;
@@ -322,21 +339,28 @@ void CpuBackend::experts(Tensor y, Tensor x, const ExpertStep& step) noexcept {
                  step.down.rows == y.cols && y.rows == x.rows &&
                  as_cpu(*step.router).rows == routing.n_experts,
              "the matrices of a mixture fit each other");
-  const Weight* const all[] = {step.router,      step.gate.w[0], step.up.w[0],
-                               step.shared.gate, step.shared.up, step.shared.router};
+  WICK_CHECK(step.router_gain == nullptr || step.shared.router == nullptr,
+             "a router with a gain of its own stands alone");
+  const bool is_apart = step.router_gain != nullptr;
+  if (is_apart) {
+    multiply_routers(
+        step, prepare_rows(
+                  x, nullptr, x.rows,
+                  {.w = std::span(&step.router, 1), .gain = step.router_gain, .norm = step.norm}));
+  }
+  const Weight* const all[] = {is_apart ? nullptr : step.router,
+                               step.gate.w[0],
+                               step.up.w[0],
+                               step.shared.gate,
+                               step.shared.up,
+                               step.shared.router};
   const Weight* used[std::size(all)];
   const auto end = std::copy_if(std::begin(all), std::end(all), std::begin(used),
                                 [](const Weight* w) { return w != nullptr; });
   const std::span<const Weight* const> weights(used, static_cast<std::size_t>(end - used));
   const PreparedRows rows =
       prepare_rows(x, nullptr, x.rows, {.w = weights, .gain = step.gain, .norm = step.norm});
-
-  const Weight* const routers[] = {step.router, step.shared.router};
-  const Weight* const biases[] = {step.router_bias, nullptr};
-  const std::size_t n_routers = step.shared.router == nullptr ? 1 : 2;
-  const int cols = routing.n_experts + static_cast<int>(n_routers) - 1;
-  product({.data = scores_.as<float>(), .rows = x.rows, .cols = cols, .row_stride = cols}, rows,
-          {.w = std::span(routers).first(n_routers), .bias = std::span(biases).first(n_routers)});
+  if (!is_apart) multiply_routers(step, rows);
   const int n_runs = assign(step, x.rows);
   const ExpertCut cut = cut_experts(step, n_runs);
   multiply_gate_up(step, rows, cut, n_runs);

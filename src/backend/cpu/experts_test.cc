@@ -21,6 +21,7 @@ struct MixtureShape {
   Routing routing = {};
   bool has_shared_gate = false, has_bias = false, is_separate = false, is_fused = false;
   float limit = 0;
+  bool has_own_router = false;  // with a gain, a scale and weights times numbers of the experts
 };
 
 constexpr int kMixtureTokens = 70;  // more than a tile
@@ -37,6 +38,11 @@ class Mixture {
     step_.router = weights_.matrix(DType::kF32, s.n_experts, s.d_model, 2);
     step_.limit = s.limit;
     step_.alpha = 1.7F;
+    if (s.has_own_router) {
+      step_.router_gain = weights_.vector(s.d_model, 11, 1);
+      step_.router_scale = 0.3F;
+      step_.weight_scale = weights_.vector(s.n_experts, 12, 1);
+    }
     make_experts();
     if (s.shared_hidden > 0) {
       step_.shared = {.gate = weights_.matrix(s.type, s.shared_hidden, s.d_model, 20),
@@ -139,6 +145,7 @@ std::vector<MixtureShape> mixtures() {
       {.type = DType::kQ8_0, .shared_hidden = 64, .has_shared_gate = true},
       {.type = DType::kQ4_1, .shared_hidden = 128, .routing = sigmoid, .is_separate = true},
       {.type = DType::kMXFP4, .n_experts = 5, .has_bias = true, .is_fused = true, .limit = 0.7F},
+      {.type = DType::kQ8_0, .is_fused = true, .has_own_router = true},
       {.type = DType::kQ4_K, .d_model = 256, .hidden = 256, .n_experts = 3},
       {.type = DType::kBF16, .n_experts = 40, .routing = {.n_active = 8}}};
 }
@@ -161,6 +168,7 @@ struct Chosen {
   double weight = 0;
 };
 
+// `x` as the router reads it.
 std::vector<Chosen> chosen_in_double(const Mixture& m, const ExpertStep& step, const Doubles& x) {
   const auto experts = static_cast<std::size_t>(step.routing.n_experts);
   const bool is_sigmoid = step.routing.score == Routing::Score::kSigmoid;
@@ -169,6 +177,7 @@ std::vector<Chosen> chosen_in_double(const Mixture& m, const ExpertStep& step, c
   for (std::size_t e = 0; e < experts; ++e) {
     score[e] = dot(m.values(step.router), e, x);
     if (step.router_bias != nullptr) score[e] += m.values(step.router_bias)[e];
+    score[e] *= step.router_scale;
     score[e] = is_sigmoid ? sigmoid_of(score[e]) : std::exp(score[e]);
     all += is_sigmoid ? 0 : score[e];
   }
@@ -186,8 +195,11 @@ std::vector<Chosen> chosen_in_double(const Mixture& m, const ExpertStep& step, c
   for (const std::size_t e : order)
     sum += score[e];
   std::vector<Chosen> chosen;
-  for (const std::size_t e : order)
-    chosen.push_back({e, step.routing.scale * score[e] / (step.routing.normalizes ? sum : 1)});
+  for (const std::size_t e : order) {
+    const double own = step.weight_scale == nullptr ? 1 : m.values(step.weight_scale)[e];
+    const double weight = step.routing.scale * score[e] / (step.routing.normalizes ? sum : 1);
+    chosen.push_back({e, own * weight});
+  }
   return chosen;
 }
 
@@ -232,10 +244,15 @@ Doubles sum_in_double(const Mixture& m, const ExpertStep& step, int d_model) {
   double squares = 0;
   for (const double v : x)
     squares += v * v;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] *= m.values(step.gain)[i] / std::sqrt(squares / d_model + step.norm.eps);
+  Doubles routed = x;
+  const Weight* const router_gain = step.router_gain == nullptr ? step.gain : step.router_gain;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double root = std::sqrt(squares / d_model + step.norm.eps);
+    x[i] *= m.values(step.gain)[i] / root;
+    routed[i] *= m.values(router_gain)[i] / root;
+  }
   const auto n_experts = static_cast<std::size_t>(step.routing.n_experts);
-  for (const Chosen& one : chosen_in_double(m, step, x)) {
+  for (const Chosen& one : chosen_in_double(m, step, routed)) {
     Doubles inside(static_cast<std::size_t>(step.gate.rows));
     for (std::size_t i = 0; i < inside.size(); ++i) {
       inside[i] = gated(step, product(m, step.gate, n_experts, one, i, x),
@@ -263,6 +280,15 @@ TEST(Experts, AddTheWeightedSumOfTheChosenOnes) {
           << dtype_info(shape.type).name << ", value " << i;
     }
   }
+}
+
+TEST(Experts, AreTheSumAloneWhereNothingIsAdded) {
+  Mixture mixture(*choose_isa(), 2, {});
+  const Floats added = mixture.run(0, kMixtureTokens);
+  mixture.step().adds = false;
+  const Floats alone = mixture.run(0, kMixtureTokens);
+  for (std::size_t i = 0; i < added.size(); ++i)
+    ASSERT_NEAR(alone[i] + mixture.x()[i], added[i], 1e-5) << "value " << i;
 }
 
 TEST(SameBitsExperts, AnyBatchThreadsAndInstructionSet) {

@@ -220,6 +220,8 @@ struct DenseOf {
   DenseSpec* operator()(DenseSpec& ffn) const noexcept { return &ffn; }
 
   DenseSpec* operator()(MoeSpec&) const noexcept { return nullptr; }
+
+  DenseSpec* operator()(DenseMoeSpec& ffn) const noexcept { return &ffn.dense; }
 };
 
 }  // namespace
@@ -236,6 +238,8 @@ struct ExpertsOf {
   MoeSpec* operator()(DenseSpec&) const noexcept { return nullptr; }
 
   MoeSpec* operator()(MoeSpec& ffn) const noexcept { return &ffn; }
+
+  MoeSpec* operator()(DenseMoeSpec& ffn) const noexcept { return &ffn.experts; }
 };
 
 }  // namespace

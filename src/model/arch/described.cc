@@ -143,6 +143,16 @@ Result<void> read_field(const std::string& name, const json& field, std::span<co
   return bad(cat("like is '", printable(like), "', which wick does not know"));
 }
 
+struct SetAct {
+  Act act;
+
+  void operator()(DenseSpec& ffn) const noexcept { ffn.act = act; }
+
+  void operator()(MoeSpec& ffn) const noexcept { ffn.act = act; }
+
+  void operator()(DenseMoeSpec& ffn) const noexcept { ffn.dense.act = ffn.experts.act = act; }
+};
+
 Result<DecoderSpec> described_spec(const ModelFile& file) {
   const Description& own = *find(file);
   WICK_TRY(DecoderSpec spec, own.base.spec(file));
@@ -152,7 +162,7 @@ Result<DecoderSpec> described_spec(const ModelFile& file) {
   for (int i = 0; i < static_cast<int>(spec.blocks.size()); ++i) {
     BlockSpec& block = spec.blocks[static_cast<std::size_t>(i)];
     if (own.residual_scale) block.residual_scale = *own.residual_scale;
-    if (own.act) std::visit([&own](auto& ffn) noexcept { ffn.act = *own.act; }, block.ffn);
+    if (own.act) std::visit(SetAct{*own.act}, block.ffn);
     GqaSpec* const attention = attention_of(spec, i);
     if (attention == nullptr) continue;
     if (own.attention_scale) attention->scale = *own.attention_scale;

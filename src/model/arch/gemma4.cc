@@ -1,15 +1,19 @@
-// Gemma 4 (E2B, E4B, 31B), its text part: heads of layers with a window and of those that see
-// everything differ in size and number; the last layers read the keys and values of earlier ones;
-// layers may have inputs of their own beside the hidden state.
+// Gemma 4 (E2B, E4B, 26B-A4B, 31B), its text part: heads of layers with a window and of those that
+// see everything differ in size and number; the last layers read the keys and values of earlier
+// ones; layers may have inputs of their own beside the hidden state, and experts beside the dense
+// feed-forward.
 #include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "base/strings.h"
 #include "model/arch/archs.h"
 #include "model/arch/common.h"
+#include "model/arch/experts.h"
 #include "model/arch/names.h"
 #include "model/limits.h"
+#include "model/tensors.h"
 
 namespace wick {
 
@@ -24,7 +28,18 @@ constexpr auto kNames = join(
         NameRule{"model.per_layer_projection_norm.weight", "per_layer_proj_norm.weight"},
         NameRule{"model.layers.{}.per_layer_input_gate.weight", "blk.{}.inp_gate.weight"},
         NameRule{"model.layers.{}.per_layer_projection.weight", "blk.{}.proj.weight"},
-        NameRule{"model.layers.{}.post_per_layer_input_norm.weight", "blk.{}.post_norm.weight"}});
+        NameRule{"model.layers.{}.post_per_layer_input_norm.weight", "blk.{}.post_norm.weight"},
+        NameRule{"model.layers.{}.router.proj.weight", "blk.{}.ffn_gate_inp.weight"},
+        NameRule{"model.layers.{}.router.scale", "blk.{}.ffn_gate_inp.scale"},
+        NameRule{"model.layers.{}.router.per_expert_scale", "blk.{}.ffn_down_exps.scale"},
+        NameRule{"model.layers.{}.experts.gate_up_proj", "blk.{}.ffn_gate_up_exps.weight"},
+        NameRule{"model.layers.{}.experts.down_proj", "blk.{}.ffn_down_exps.weight"},
+        NameRule{"model.layers.{}.pre_feedforward_layernorm_2.weight",
+                 "blk.{}.pre_ffw_norm_2.weight"},
+        NameRule{"model.layers.{}.post_feedforward_layernorm_1.weight",
+                 "blk.{}.post_ffw_norm_1.weight"},
+        NameRule{"model.layers.{}.post_feedforward_layernorm_2.weight",
+                 "blk.{}.post_ffw_norm_2.weight"}});
 
 constexpr HfFamily kFamilies[] = {
     {.model_type = "gemma4_text",
@@ -34,7 +49,7 @@ constexpr HfFamily kFamilies[] = {
       "head_dim": 256, "global_head_dim": 512, "hidden_activation": "gelu_pytorch_tanh",
       "max_position_embeddings": 131072, "rms_norm_eps": 1e-6, "pad_token_id": 0,
       "eos_token_id": 1, "bos_token_id": 2, "tie_word_embeddings": true, "sliding_window": 512,
-      "hidden_size_per_layer_input": 256, "rope_parameters": {
+      "hidden_size_per_layer_input": 256, "enable_moe_block": false, "rope_parameters": {
         "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
         "full_attention": {"rope_type": "proportional", "rope_theta": 1000000.0,
                            "partial_rotary_factor": 0.25}}})",
@@ -115,6 +130,31 @@ Result<void> add_layer_inputs(DecoderSpec& spec, const Hparams& hparams) {
   return {};
 }
 
+// Experts beside the dense feed-forward, in all layers or none: dense files may name a number, too.
+Result<void> add_experts_beside(DecoderSpec& spec, const Hparams& hparams) {
+  const std::vector<BlockSpec> plain = spec.blocks;
+  if (!has_tensor(hparams.file(), kNames, "blk.{}.ffn_gate_inp.weight", 0)) return {};
+  WICK_DO(add_experts(spec, hparams, kNames, {}));
+  for (int i = 0; i < static_cast<int>(spec.blocks.size()); ++i) {
+    MoeSpec* const experts = experts_of(spec, i);
+    if (experts == nullptr) {
+      return missing_tensor(
+          hparams.file(),
+          find_tensor(hparams.file(), kNames, "blk.{}.ffn_gate_inp.weight", i).name);
+    }
+    BlockSpec& block = spec.blocks[static_cast<std::size_t>(i)];
+    DenseMoeSpec both{.experts = *experts, .norm = spec.final_norm};
+    block = plain[static_cast<std::size_t>(i)];
+    both.dense = dense(spec, i);
+    both.experts.act = both.dense.act;
+    both.experts.has_router_gain = true;
+    both.experts.has_weight_scale =
+        has_tensor(hparams.file(), kNames, "blk.{}.ffn_down_exps.scale", i);
+    block.ffn = both;
+  }
+  return {};
+}
+
 Result<DecoderSpec> gemma4_spec(const ModelFile& file) {
   const Hparams hparams(file);
   if (file.metadata().boolean("wick.is_bidirectional").value_or(false)) {
@@ -123,6 +163,7 @@ Result<DecoderSpec> gemma4_spec(const ModelFile& file) {
   WICK_TRY(DecoderSpec spec, plain_decoder(file, {.layout = RopeParams::kHalves,
                                                   .names = kNames,
                                                   .act = Act::kGeluTanh,
+                                                  .takes_experts = true,
                                                   .has_post_norms = true}));
   spec.embed_scale = std::sqrt(static_cast<float>(spec.d_model));
   set_window_period(spec, hparams, 6);
@@ -130,6 +171,7 @@ Result<DecoderSpec> gemma4_spec(const ModelFile& file) {
   set_values(spec, file);
   WICK_DO(share_caches(spec, hparams));
   WICK_DO(add_layer_inputs(spec, hparams));
+  WICK_DO(add_experts_beside(spec, hparams));
   for (int i = 0; i < static_cast<int>(spec.blocks.size()); ++i) {
     spec.blocks[static_cast<std::size_t>(i)].has_output_scale =
         has_tensor(file, kNames, "blk.{}.layer_output_scale.weight", i);
