@@ -1,5 +1,5 @@
-// Constraints of one's own, three ways: a recognizer of bytes, a rule that judges texts, and a
-// predicate beside a format. The answers are held to them.
+// Custom constraints on answers: a byte recognizer, a text constraint, and a predicate combined
+// with a response format.
 //
 //   custom_constraint MODEL
 #include <cctype>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// A list of numbers that rise: "3, 17, 240". push() and pop() keep the state of each byte.
+// Accepts lists of rising numbers: "3, 17, 240". The stack has one state per byte.
 class Rising final : public wick::ByteRecognizer {
  public:
   bool push(unsigned char byte) override {
@@ -49,7 +49,7 @@ class Rising final : public wick::ByteRecognizer {
   std::vector<State> states_ = {{}};
 };
 
-// The place where an address is wrong or ends, by its parts: name, "@", host, ".", country.
+// The state of an e-mail address (name, "@", host, ".", country) that is being written.
 enum class Address { kWrong, kBegun, kWhole };
 
 Address judge(std::string_view text) {

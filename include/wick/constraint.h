@@ -1,5 +1,5 @@
-// Constraints of the caller's own code: what the text of an answer may be. Of a local model; a
-// model behind an API refuses them (id "not_supported").
+// Constraints by the caller's own code on the text of an answer. For local models; remote models
+// refuse them (id "not_supported").
 //
 //   class Digits final : public wick::ByteRecognizer {   // one or more digits
 //     int n_ = 0;
@@ -10,10 +10,10 @@
 //   auto answer = model->complete("6 * 7 = ", {.recognizer = std::make_unique<Digits>});
 //
 // Threads: the thread that sends the request calls the constraint first, then the model's engine
-// thread does; never two at once for one request. A slow constraint delays all requests of the
-// model. It must not ask the same model (id "called_in_hook") or wait for a Stream (that
-// deadlocks), and it must be a function of its arguments; otherwise the same seed may give another
-// text. If it throws, the request ends with an error (id "callback_failed").
+// thread does; never both at once for one request. A slow constraint delays all requests of the
+// model. It must not call the same model (id "called_in_hook") or wait for a Stream (that
+// deadlocks). If its results depend on anything but its arguments, the same seed may give another
+// text. An exception ends the request with an error (id "callback_failed").
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@
 
 namespace wick {
 
-// A set of texts, read byte by byte. The engine tries bytes and takes them back: pop() must restore
-// the state before the last push() that returned true.
+// A set of texts, read byte by byte. The engine pushes bytes and pops them again: pop() must
+// restore the state before the last push() that returned true.
 class ByteRecognizer {
  public:
   ByteRecognizer() = default;
@@ -38,44 +38,44 @@ class ByteRecognizer {
   ByteRecognizer& operator=(const ByteRecognizer&) = delete;
   virtual ~ByteRecognizer() = default;
 
-  // Adds `byte` if a text of the set begins with the bytes so far and `byte`. Otherwise returns
-  // false and changes nothing.
+  // Adds `byte` and returns true if a text of the set begins with the bytes so far and `byte`.
+  // Otherwise returns false and changes nothing.
   virtual bool push(unsigned char byte) = 0;
   virtual void pop() = 0;        // removes the last byte
   virtual bool accepting() = 0;  // the bytes so far are a text of the set
 
-  // Bytes with which each text of the set continues from here; may always be empty. It makes the
-  // search for a short end faster.
+  // Optional: bytes with which each text of the set continues here. They make the search for the
+  // shortest completion faster.
   virtual std::string forced() { return {}; }
 };
 
 // Called once for each answer; null is an error (id "callback_failed").
 using RecognizerFactory = std::function<std::unique_ptr<ByteRecognizer>()>;
 
-// Where an answer stands. Valid during the call.
+// The answer so far. Valid during the call.
 struct TokenPlace {
-  std::string_view text = {};            // the answer so far, behind the reasoning
+  std::string_view text = {};            // text of the answer, without its reasoning
   std::span<const TokenId> tokens = {};  // of `text`
-  std::span<const float> logits = {};    // [vocabulary], of the model, for the next token
-  std::span<const TokenId> ends = {};    // the EOG tokens, which end the answer
+  std::span<const float> logits = {};    // [vocabulary], the model's, for the next token
+  std::span<const TokenId> ends = {};    // the EOG tokens
   std::function<std::string_view(TokenId)> bytes = {};  // of a token; empty for control tokens
 };
 
-// Clears the bits of tokens that may not come next. Bit t % 64 of allowed[t / 64] is set if
-// everything else allows token t. If no bit is left, the request ends with an error (id
-// "constraint_dead_end"). The engine does not use draft tokens for such a request.
+// Clears the bits of tokens that are not allowed next. Bit t % 64 of allowed[t / 64] is set if the
+// other constraints allow token t. If no bit is left, the request ends with an error (id
+// "constraint_dead_end"). Speculative decoding is off for such a request.
 using TokenMaskHook =
     std::function<void(const TokenPlace& place, std::span<std::uint64_t> allowed)>;
 
 // Whether an answer may end with this text.
 using TextPredicate = std::function<bool(std::string_view text)>;
 
-// A constraint that judges texts, as a token mask.
+// A constraint on texts; to_token_mask() converts it to a token mask.
 struct TextConstraint {
   std::function<bool(std::string_view text, std::string_view token)> is_valid_next_token = {};
-  TextPredicate is_complete = {};  // the answer may end here
-  // The most likely tokens are asked in turn until this many are valid; other tokens are not
-  // allowed. 0: all tokens are asked.
+  TextPredicate is_complete = {};  // true: the answer may end here
+  // is_valid_next_token is called for the most likely tokens in turn until this many are valid;
+  // other tokens are not allowed. 0 = it is called for all tokens.
   int candidates = 64;
 };
 

@@ -123,11 +123,11 @@ struct Generation {
   // Other template variables by name, values as JSON: {"date", "\"1 May 2026\""}.
   std::vector<std::pair<std::string, std::string>> template_variables = {};
   ResponseFormat response_format = {};
-  // Constraints of the caller's own code (wick/constraint.h). All that are set hold. Not together
-  // with tools that may be called (id "constraint_with_tools").
-  RecognizerFactory recognizer = {};  // not with a response_format (id "two_constraints")
-  TokenMaskHook token_mask = {};      // max_tokens may then cut the text of a response_format
-  TextPredicate predicate = {};       // of the whole text; it decides only where the text may end
+  // Constraints by the caller's own code (wick/constraint.h); several can be combined. An error
+  // with tools, unless tool_choice is "none" (id "constraint_with_tools").
+  RecognizerFactory recognizer = {};  // an error with a response_format (id "two_constraints")
+  TokenMaskHook token_mask = {};      // max_tokens may then cut a response_format's document
+  TextPredicate predicate = {};       // the answer ends only where this returns true
 
   // DRY sequence breakers; std::nullopt = newline, colon, quote, asterisk.
   std::optional<std::vector<std::string>> dry_sequence_breakers = {};

@@ -223,9 +223,8 @@ typedef struct wick_origin {
   const char *key, *origin;
 } wick_origin;
 
-/* Constraints of the caller's own code: wick/constraint.h has the meaning, threads and errors. A
- * function that returns int gives 1 for yes, 0 for no; other values fail the request (id
- * "callback_failed"). */
+/* Constraints by the caller's own code: wick/constraint.h. A callback that returns int returns 1
+ * for true or success, 0 for false; other values end the request (id "callback_failed"). */
 
 typedef struct wick_recognizer {
   void* self;
@@ -252,7 +251,7 @@ typedef struct wick_token_place {
   const void* bytes; /* for wick_token_bytes() */
 } wick_token_place;
 
-/* Of a token, not NUL-terminated, valid during the call; 0 bytes for control tokens. */
+/* The bytes of a token, not NUL-terminated, valid during the call; none for control tokens. */
 WICK_API const char* wick_token_bytes(const wick_token_place* place, int32_t id, size_t* length);
 
 /* Clears bits of `allowed`, which has `n_words` words; returns 1. */

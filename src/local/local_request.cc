@@ -82,12 +82,12 @@ Result<void> check_constraint(const Generation& g) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "two_constraints",
                  .message = "a recognizer and a response format both describe the text",
-                 .hint = "give one of them; a token mask or a predicate may stand beside either"};
+                 .hint = "give one of them; a token mask or predicate works with both"};
   }
   if (!may_call_tools(g)) return {};
   return Error{.code = ErrorCode::kInvalid,
                .id = "constraint_with_tools",
-               .message = "a recognizer, token mask or predicate cannot hold beside tool calls",
+               .message = "a recognizer, token mask or predicate cannot be combined with tools",
                .hint = "give no tools, or the tool choice 'none'"};
 }
 

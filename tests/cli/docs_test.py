@@ -116,10 +116,12 @@ class Docs(unittest.TestCase):
         for page, language, text in blocks():
             if language == "toml" and not is_elsewhere(page, text):
                 with self.subTest(page):
-                    named = sorted(set(re.findall(r'"([\w-]+)/', text)) - {"local"})
-                    providers = "".join(f'[[provider]]\nname = "{name}"\nkind = "wick"\nendpoint = "http://127.0.0.1:1/v1"\n' for name in named)
+                    named = set(re.findall(r'"([\w-]+)/', text)) - {"local"}
+                    missing = sorted(named - set(re.findall(r'^name = "([\w-]+)"', text, re.M)))
+                    providers = "".join(f'[[provider]]\nname = "{name}"\nkind = "wick"\nendpoint = "http://127.0.0.1:1/v1"\n' for name in missing)
                     (self.home.folder / "config.toml").write_text(text + providers)
-                    done = self.shell("WICK_CONFIG=config.toml wick route explain -p hi fast" if named else "WICK_CONFIG=config.toml wick config show")
+                    alias = re.search(r"^\[alias\]\n([\w-]+) =", text, re.M)
+                    done = self.shell(f"WICK_CONFIG=config.toml wick route explain -p hi {alias[1]}" if alias else "WICK_CONFIG=config.toml wick config show")
                     self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_each_exception_is_a_block(self):
