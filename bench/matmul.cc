@@ -82,6 +82,8 @@ bool parse(int argc, char** argv, Options& options) {
   return true;
 }
 
+volatile std::uint64_t sink;
+
 // In pieces that a thread of the engine reads, too.
 std::uint64_t read_all(std::span<const std::byte> bytes, std::size_t streams) {
   constexpr std::size_t kChunk = 512 << 10;
@@ -89,6 +91,18 @@ std::uint64_t read_all(std::span<const std::byte> bytes, std::size_t streams) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(kChunk, bytes.size())))
     sum += read_streams(bytes.first(std::min(kChunk, bytes.size())), streams);
   return sum;
+}
+
+// With the number of streams that is fastest.
+double seconds_of_reads(std::span<const std::byte> bytes, int repeats) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const std::size_t streams : kReadStreams) {
+    const double start = seconds();
+    for (int i = 0; i < repeats; ++i)
+      sink = read_all(bytes, streams);
+    best = std::min(best, seconds() - start);
+  }
+  return best;
 }
 
 class Memory {
@@ -117,8 +131,6 @@ class Memory {
   std::size_t bytes_;
 };
 
-volatile std::uint64_t sink;
-
 void measure(const Options& options, Isa isa, DType type, int width, const Memory& memory) {
   const std::size_t row = *row_bytes(type, width);
   // Rows of y lie on lines of the cache, as the engine's do.
@@ -146,13 +158,7 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
   std::vector<double> speeds, shares, of_multiplies;
   for (int round = 0; round < options.rounds; ++round) {
     const int repeats = static_cast<int>((64u << 20) / bytes) + 1;
-    double read = std::numeric_limits<double>::infinity();
-    for (const std::size_t streams : kReadStreams) {
-      const double t0 = seconds();
-      for (int i = 0; i < repeats; ++i)
-        sink = read_all({memory.data(), bytes}, streams);
-      read = std::min(read, seconds() - t0);
-    }
+    const double read = seconds_of_reads({memory.data(), bytes}, repeats);
     const double t1 = seconds();
     for (int i = 0; i < repeats; ++i) {
       kernels.matmul[static_cast<int>(type)]({.w = memory.data(),
