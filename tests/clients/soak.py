@@ -30,7 +30,7 @@ import tiny
 
 CLIENTS = 12
 STANDSTILL = 30  # seconds: about half of --max-wait-ms
-STARVED = 0.6  # of the time in which the server's threads could run they waited for a processor
+STARVED = 0.95  # of the time in which the server's threads could run they waited for a processor
 
 
 class Upstream(http.server.BaseHTTPRequestHandler):
