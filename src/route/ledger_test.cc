@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "route/ledger_places_test.h"
+#include "route/sqlite.h"
 
 namespace wick::route {
 
@@ -115,6 +116,35 @@ TEST_P(LedgerRules, TheNextOneReadsTheSameRows) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, LedgerRules, testing::ValuesIn(test::store_names()),
                          test::store_name);
+
+// As on a full disk: writes fail for a while. What has cost something waits in any case, and what
+// has not waits within a bound.
+TEST(LedgerUnwritable, RowsOfRequestsThatCostNothingWaitWithinABound) {
+  const wick::test::TempDir dir;
+  const std::string path = (dir.path() / "usage.db").string();
+  const auto ledger = *Ledger::open({.path = path, .is_durable = false});
+  const auto held = *ledger->reserve({.provider = "paid"}, {}, 5, kNoon);
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  const Database beside(handle);
+  const auto execute = [&](const char* sql) {
+    ASSERT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(handle);
+  };
+  execute("ALTER TABLE entry RENAME TO hidden");
+  for (int i = 0; i < 50'000; ++i)
+    ledger->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+  ledger->settle(held, {.cost = 4});
+  EXPECT_FALSE(ledger->flush());
+  EXPECT_FALSE(ledger->reserve({.provider = "paid"}, {}, 5, kNoon));
+  execute("ALTER TABLE hidden RENAME TO entry");
+  ASSERT_TRUE(ledger->flush());
+  const auto rows = ledger->usage(0, false);
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_GE(rows->at(0).requests, 1000);
+  EXPECT_LT(rows->at(0).requests, 20'000);  // twice the bound, where a write was under way
+  EXPECT_EQ(rows->at(1).cost, 4);
+}
 
 TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
   const auto ledger = Ledger::open({.path = "postgresql:///x?host=/nowhere&password=secret"});
