@@ -112,6 +112,7 @@ inline void drive(http::Work& work, Wake& wake, KeptWriter& out, Got& got, int n
 
 struct Server {
   std::vector<http::Route> routes;
+  std::string key_id = {};  // of the requests
 
   explicit Server(std::shared_ptr<Provider> provider, ServerOptions options = {.version = "1"})
       : routes(make_routes(std::move(provider), std::move(options))) {}
@@ -138,6 +139,7 @@ struct Server {
     request.body = body;
     request.id = "req-1";
     request.tenant = 7;
+    request.key_id = key_id;
     const http::Route* const found = route(method, request.path, request.rest);
     EXPECT_NE(found, nullptr) << method << " " << path;
     return found->handler(std::move(request), wake);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "server/fields.h"
@@ -36,7 +37,10 @@ struct Socket {
   std::unique_ptr<http::Work> work;
   FrameWriter out;
 
-  explicit Socket(std::shared_ptr<Provider> provider) : server(std::move(provider)) {
+  explicit Socket(std::shared_ptr<Provider> provider, ServerOptions options = {.version = "1"},
+                  std::string key = {})
+      : server(std::move(provider), std::move(options)) {
+    server.key_id = std::move(key);
     http::Reply reply = server.reply("WEBSOCKET", "/v1/ws", "", wake);
     work = std::move(std::get<std::unique_ptr<http::Work>>(reply));
   }
@@ -85,6 +89,50 @@ TEST(ServerSocket, SeveralChatsSayWhatTheyWouldSayAlone) {
   EXPECT_EQ(socket.count(R"({"id":"a","done":true})"), 1U);
   EXPECT_EQ(socket.count(R"("usage":{"prompt_tokens":12)"), 1U);
   EXPECT_TRUE(socket.ask("a"));  // the name is free again
+}
+
+// Notes what requests take and have used.
+class NotedKeys final : public ApiKeys {
+ public:
+  struct Pass final : KeyPass {
+    explicit Pass(NotedKeys& its_keys) : keys(its_keys) {}
+
+    void begin() override { ++keys.n_begun; }
+
+    void used(std::int64_t tokens) override { keys.n_used += tokens; }
+
+    NotedKeys& keys;
+  };
+
+  bool may_ask(const std::string&, std::span<const std::string>) override { return true; }
+
+  Result<std::shared_ptr<KeyPass>> enter(const std::string& key, std::int64_t tokens) override {
+    EXPECT_EQ(key, "k");
+    n_taken += tokens;
+    return std::shared_ptr<KeyPass>(std::make_shared<Pass>(*this));
+  }
+
+  Result<Made> make(const KeyWish&) override { return Made{}; }
+
+  Result<std::vector<KeyInfo>> list() override { return std::vector<KeyInfo>(); }
+
+  Result<void> revoke(const std::string&) override { return {}; }
+
+  std::atomic<std::int64_t> n_taken = 0, n_used = 0;
+  std::atomic<int> n_begun = 0;
+};
+
+TEST(ServerSocket, AChatPaysTokensOfItsKey) {
+  const auto keys = std::make_shared<NotedKeys>();
+  Socket socket(std::make_shared<wick::test::ScriptedProvider>(remote_script("text")),
+                {.version = "1", .keys = keys}, "k");
+  EXPECT_TRUE(socket.ask("a", R"(,"max_tokens":20,"user":")" + std::string(400, 'x') + '"'));
+  socket.until(R"("done":true)", 1);
+  EXPECT_GT(keys->n_taken, 100 + 20);  // a quarter of the message's bytes, and the answer
+  EXPECT_LT(keys->n_taken, 150 + 20);
+  EXPECT_EQ(keys->n_begun, 1);
+  EXPECT_GT(keys->n_used, 12);
+  EXPECT_LT(keys->n_used, keys->n_taken);
 }
 
 TEST(ServerSocket, CancelEndsOneChat) {
