@@ -115,8 +115,9 @@ int main(int argc, char** argv) {
           return 1;
         }
         (masks->n_computed() > before ? computed : cached).push_back(us);
-        std::vector<wick::TokenId> allowed = (*mask)->ids;
-        for (wick::TokenId id = 0; !(*mask)->is_sparse && id < trie->size(); ++id) {
+        std::vector<wick::TokenId> allowed;
+        if ((*mask)->is_sparse()) allowed = (*mask)->ids;
+        for (wick::TokenId id = 0; !(*mask)->is_sparse() && id < trie->size(); ++id) {
           if ((*mask)->allows(id)) allowed.push_back(id);
         }
         if (!*constraint.accept(allowed[random() % allowed.size()])) return 1;

@@ -65,6 +65,19 @@ class Recognizer {
     return std::nullopt;
   }
 
+  // Where a value lies between other text, the state in two parts: a text goes on from `state` if
+  // and only if it goes on from `within`, or it is a document from `within` and then one that goes
+  // on from `behind`, whose first byte could not come within. The first part depends on the value
+  // alone, so different places share it.
+  struct Parts {
+    StateId within, behind;
+  };
+
+  virtual std::optional<Parts> parts(StateId state) {
+    static_cast<void>(state);
+    return std::nullopt;
+  }
+
   // Begins an operation of many steps.
   virtual void begin(std::uint64_t fuel) = 0;
 

@@ -27,156 +27,192 @@ std::uint64_t hash_words(const std::vector<Word>& words) noexcept {
 }
 
 std::size_t bytes_of(const TokenMask& mask) noexcept {
-  return sizeof(TokenMask) + mask.ids.capacity() * sizeof(TokenId) +
-         mask.bits.capacity() * sizeof(std::uint64_t) + kEntryBytes;
+  return sizeof(TokenMask) + mask.ids.capacity() * sizeof(TokenId) + kEntryBytes;
+}
+
+std::uint64_t pair_of(std::uint32_t a, std::uint32_t b) noexcept {
+  return (std::uint64_t{a} << 32U) | b;
 }
 
 }  // namespace
 
 bool TokenMask::allows(TokenId id) const noexcept {
   if (id < 0) return false;
-  if (is_sparse) return std::binary_search(ids.begin(), ids.end(), id);
   const auto i = static_cast<std::size_t>(id);
-  return i / 64 < bits.size() && ((bits[i / 64] >> (i % 64)) & 1U) != 0;
+  if (bits != nullptr && i / 64 < bits->size() && (((*bits)[i / 64] >> (i % 64)) & 1U) != 0)
+    return true;
+  return std::binary_search(ids.begin(), ids.end(), id);
 }
 
 void TokenMask::fill(std::span<std::uint64_t> out) const noexcept {
-  std::fill(out.begin(), out.end(), 0);
-  if (!is_sparse) {
-    std::copy_n(bits.begin(), std::min(bits.size(), out.size()), out.begin());
-    return;
-  }
+  const std::size_t n = bits == nullptr ? 0 : std::min(bits->size(), out.size());
+  if (n > 0) std::copy_n(bits->begin(), n, out.begin());
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(n), out.end(), 0);
   for (const TokenId id : ids) {
     const auto i = static_cast<std::size_t>(id);
     if (i / 64 < out.size()) out[i / 64] |= std::uint64_t{1} << (i % 64);
   }
 }
 
-Result<std::shared_ptr<const TokenMask>> TokenMasks::mask(StateId state) {
+Result<TokenMasks::Mask> TokenMasks::mask(StateId state) {
   if (state == kFailedState) return recognizer_->failure();
   recognizer_->begin(kMaskFuel);
   const StateId near = recognizer_->near_form(state, trie_->longest_token_bytes());
   if (const auto known = cache_.find(near); known != cache_.end()) return known->second;
-  recognizer_->begin_walk();
-  auto walked = compute(near);
-  recognizer_->end_walk();
-  WICK_TRY(auto computed, std::move(walked));
-  cache_bytes_ += kEntryBytes;
-  if (cache_bytes_ > kMaxMaskCacheBytes) {
-    cache_.clear();
-    masks_.clear();
-    cache_bytes_ = kEntryBytes;
+  forget_if_full();
+  Mask out;
+  if (const auto parts = recognizer_->parts(near)) out = joined(*parts);
+  if (out == nullptr) {
+    WICK_TRY(out, compute(near));
   }
-  computed = shared(std::move(computed));
-  cache_.emplace(near, computed);
-  return computed;
+  cache_bytes_ += kEntryBytes;
+  cache_.emplace(near, out);
+  return out;
+}
+
+void TokenMasks::forget_if_full() {
+  if (cache_bytes_ <= kMaxMaskCacheBytes) return;
+  cache_.clear();
+  masks_.clear();
+  bits_.clear();
+  within_.clear();
+  within_behind_.clear();
+  joined_.clear();
+  joined_behind_.clear();
+  signatures_.clear();
+  signature_ids_.clear();
+  behind_.clear();
+  plain_parts_.clear();
+  cache_bytes_ = 0;
+}
+
+TokenMasks::Mask TokenMasks::joined(const Parts& parts) {
+  const auto behind = signature(parts.behind);
+  if (!behind) return nullptr;
+  const std::uint64_t key = pair_of(parts.within, *behind);
+  if (const auto known = joined_.find(key); known != joined_.end()) return known->second;
+  const Within* const value = within(parts.within);
+  if (value == nullptr) return nullptr;
+  scratch_.resize(trie_->plain_bits().size());
+  value->mask->fill(scratch_);
+  if (!walk_exits(value->exits, parts.behind)) return nullptr;
+  cache_bytes_ += kEntryBytes;
+  return joined_[key] = mask_of_scratch(value->mask->bits);
+}
+
+const TokenMasks::Within* TokenMasks::within(StateId state) {
+  if (const auto known = within_.find(state); known != within_.end()) return &known->second;
+  Within out;
+  exits_ = &out.exits;
+  const bool is_found = find_allowed(state);
+  exits_ = nullptr;
+  if (!is_found) return nullptr;
+  out.mask = mask_of_scratch(base_);
+  cache_bytes_ += kEntryBytes + out.exits.capacity() * sizeof(Exit);
+  return &(within_[state] = std::move(out));
+}
+
+std::optional<TokenMasks::Signature> TokenMasks::signature(StateId state) {
+  if (const auto known = signatures_.find(state); known != signatures_.end()) return known->second;
+  std::optional<Signature> out;
+  recognizer_->begin(kMaskFuel);
+  if (const auto parts = recognizer_->parts(state)) out = joined_signature(*parts);
+  if (!out) {
+    if (!walk_behind(state)) return std::nullopt;
+    out = signature_of_scratch();
+  }
+  cache_bytes_ += kEntryBytes;
+  signatures_.emplace(state, *out);
+  return out;
+}
+
+std::optional<TokenMasks::Signature> TokenMasks::joined_signature(const Parts& parts) {
+  const auto behind = signature(parts.behind);
+  if (!behind) return std::nullopt;
+  const std::uint64_t key = pair_of(parts.within, *behind);
+  if (const auto known = joined_behind_.find(key); known != joined_behind_.end())
+    return known->second;
+  const WithinBehind* const value = within_behind(parts.within);
+  if (value == nullptr) return std::nullopt;
+  scratch_ = behind_[value->set];
+  if (!walk_exits(value->exits, parts.behind)) return std::nullopt;
+  cache_bytes_ += kEntryBytes;
+  return joined_behind_[key] = signature_of_scratch();
+}
+
+const TokenMasks::WithinBehind* TokenMasks::within_behind(StateId state) {
+  const auto known = within_behind_.find(state);
+  if (known != within_behind_.end()) return &known->second;
+  WithinBehind out;
+  exits_ = &out.exits;
+  const bool is_found = walk_behind(state);
+  exits_ = nullptr;
+  if (!is_found) return nullptr;
+  out.set = signature_of_scratch();
+  cache_bytes_ += kEntryBytes + out.exits.capacity() * sizeof(Exit);
+  return &(within_behind_[state] = std::move(out));
+}
+
+TokenMasks::Signature TokenMasks::signature_of_scratch() {
+  std::vector<Signature>& alike = signature_ids_[hash_words(scratch_)];
+  for (const Signature known : alike) {
+    if (behind_[known] == scratch_) return known;
+  }
+  const auto id = static_cast<Signature>(behind_.size());
+  alike.push_back(id);
+  behind_.push_back(scratch_);
+  cache_bytes_ += scratch_.size() * sizeof(std::uint64_t) + kEntryBytes;
+  return id;
 }
 
 // A stored mask that is equal to `mask`, or `mask`, which is stored then.
-std::shared_ptr<const TokenMask> TokenMasks::shared(std::shared_ptr<const TokenMask> mask) {
-  const std::uint64_t hash = mask->is_sparse ? hash_words(mask->ids) : hash_words(mask->bits);
+TokenMasks::Mask TokenMasks::shared(Mask mask) {
+  const std::uint64_t hash =
+      mix_hash(hash_words(mask->ids), reinterpret_cast<std::uintptr_t>(mask->bits.get()));
   const auto [known, is_new] = masks_.try_emplace(hash, mask);
   if (is_new) {
     cache_bytes_ += bytes_of(*mask);
     return mask;
   }
   const TokenMask& its = *known->second;
-  const bool is_equal =
-      its.is_sparse == mask->is_sparse && its.ids == mask->ids && its.bits == mask->bits;
-  return is_equal ? known->second : mask;
+  return its.bits == mask->bits && its.ids == mask->ids ? known->second : mask;
 }
 
-void TokenMasks::allow(std::span<const TokenId> ids) noexcept {
-  for (const TokenId id : ids) {
-    const auto i = static_cast<std::size_t>(id);
-    if (id >= 0 && i / 64 < scratch_.size()) scratch_[i / 64] |= std::uint64_t{1} << (i % 64);
+// Those of scratch_.
+std::shared_ptr<const TokenBits> TokenMasks::shared_bits() {
+  if (scratch_ == trie_->plain_bits()) return {trie_, &trie_->plain_bits()};
+  auto& known = bits_[hash_words(scratch_)];
+  if (known != nullptr && *known == scratch_) return known;
+  auto bits = std::make_shared<const TokenBits>(scratch_);
+  cache_bytes_ += scratch_.size() * sizeof(std::uint64_t) + kEntryBytes;
+  if (known == nullptr) known = bits;
+  return bits;
+}
+
+// The tokens of scratch_, which has those of `base` (none if it is null).
+TokenMasks::Mask TokenMasks::mask_of_scratch(const std::shared_ptr<const TokenBits>& base) {
+  auto out = std::make_shared<TokenMask>();
+  int n_base = 0;
+  for (std::size_t i = 0; i < scratch_.size(); ++i) {
+    out->n_allowed += std::popcount(scratch_[i]);
+    if (base != nullptr) n_base += std::popcount((*base)[i]);
   }
-}
-
-// Steps of the recognizer and of the automaton spell dead and failed alike.
-static_assert(kDeadState == regex::kEmptySet && kFailedState == regex::kNoExpr);
-
-void TokenMasks::place(Step& step, bool uses_text) {
-  step.is_made = true;
-  step.is_text = false;
-  const auto text = uses_text ? recognizer_->plain_text(step.state) : std::nullopt;
-  if (!text) return;
-  automaton_ = text->automaton;
-  step.rest = text->rest;
-  step.is_text = true;
-  step.is_json_string = text->is_json_string;
-}
-
-// The recognizer's state at `depth`, from the last one above it that is made.
-StateId TokenMasks::made(std::size_t depth) {
-  std::size_t from = depth;
-  while (!path_[from].is_made)
-    --from;
-  for (; from < depth; ++from) {
-    path_[from + 1].state = recognizer_->step(path_[from].state, bytes_[from]);
-    path_[from + 1].is_made = true;
+  const auto is_few = [](int n) { return static_cast<std::size_t>(n) <= kMaxSparseIds; };
+  if (!is_few(out->n_allowed)) {
+    out->bits = base != nullptr && is_few(out->n_allowed - n_base) ? base : shared_bits();
+    if (out->bits != base) n_base = out->n_allowed;
+  } else {
+    n_base = 0;
   }
-  return path_[depth].state;
-}
-
-// Within plain text the automaton knows what is dead; the recognizer's states are made at the first
-// byte that is not plain.
-bool TokenMasks::walk(const TokenTrie::Tree& tree, StateId state, bool uses_text) {
-  path_[0].state = state;
-  place(path_[0], uses_text);
-  for (std::size_t i = 0; i < tree.nodes.size();) {
-    const TokenTrie::Node& node = tree.nodes[i];
-    const Step& at = path_[node.depth];
-    Step& to = path_[node.depth + 1U];
-    bytes_[node.depth] = node.byte;
-    StateId next = kDeadState;
-    if (at.is_text && is_plain_byte(node.byte)) {
-      next = automaton_->step(at.rest, node.byte);
-      to = {.rest = next, .is_text = true, .is_json_string = at.is_json_string};
-    } else if (!at.is_text || !at.is_json_string || node.byte == '\\' ||
-               (node.byte == '"' && automaton_->pool().is_nullable(at.rest))) {
-      next = recognizer_->step(made(node.depth), node.byte);
-      to.state = next;
-      if (next != kDeadState && next != kFailedState) place(to, uses_text);
+  out->ids.reserve(static_cast<std::size_t>(out->n_allowed - n_base));
+  for (std::size_t i = 0; i < scratch_.size(); ++i) {
+    const std::uint64_t shared = out->bits == nullptr ? 0 : (*out->bits)[i];
+    for (std::uint64_t word = scratch_[i] & ~shared; word != 0; word &= word - 1) {
+      out->ids.push_back(
+          static_cast<TokenId>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
     }
-    if (next == kFailedState) return false;
-    if (next != kDeadState) allow(tree.tokens_at(node));
-    i = next == kDeadState ? node.end : i + 1;
   }
-  return true;
-}
-
-// Allows all plain tokens, then takes back those that lead to a dead state. Subtrees without a
-// token that is longer than the reach need no look. Without a reach most are dead, and a walk is
-// shorter.
-bool TokenMasks::walk_plain(const PlainText& text) {
-  const TokenTrie::Tree& tree = trie_->plain();
-  regex::Automaton& automaton = *text.automaton;
-  const int reach = reach_.of(automaton, text.rest);
-  recognizer_->begin(kMaskFuel);  // reach_ has spent some
-  if (reach > 0) scratch_ = trie_->plain_bits();
-  path_[0].rest = text.rest;
-  for (std::size_t i = 0; i < tree.nodes.size();) {
-    const TokenTrie::Node& node = tree.nodes[i];
-    if (node.longest <= reach) {
-      i = node.end;
-      continue;
-    }
-    const regex::ExprId next = automaton.step(path_[node.depth].rest, node.byte);
-    if (next == regex::kNoExpr) return false;
-    if (next != regex::kEmptySet) {
-      path_[node.depth + 1U].rest = next;
-      if (reach == 0) allow(tree.tokens_at(node));
-      ++i;
-      continue;
-    }
-    for (const TokenId id : reach == 0 ? std::span<const TokenId>() : tree.tokens_below(node)) {
-      const auto bit = static_cast<std::size_t>(id);
-      scratch_[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
-    }
-    i = node.end;
-  }
-  return true;
+  return shared(std::move(out));
 }
 
 // From the cache, if it can be; null if the automaton failed.
@@ -184,10 +220,7 @@ const TokenMasks::PlainPart* TokenMasks::plain_part(const PlainText& text) {
   const auto known = plain_parts_.find(text.rest);
   if (known != plain_parts_.end()) return &known->second;
   if (!walk_plain(text)) return nullptr;
-  auto& bits = plain_bits_[hash_words(scratch_)];
-  if (bits == nullptr) bits = std::make_shared<const std::vector<std::uint64_t>>(scratch_);
-  PlainPart part{.bits = bits, .is_within_character = true};
-  if (*bits != scratch_) part.bits = std::make_shared<const std::vector<std::uint64_t>>(scratch_);
+  PlainPart part{.mask = mask_of_scratch(nullptr), .is_within_character = true};
   if (const auto edges = text.automaton->edges(text.rest)) {
     const auto sets = text.automaton->pool().sets();
     constexpr regex::ByteSet kContinuation = regex::ByteSet::range(0x80, 0xBF);
@@ -195,58 +228,14 @@ const TokenMasks::PlainPart* TokenMasks::plain_part(const PlainText& text) {
         edges->begin(), edges->end(),
         [&](const regex::Edge& edge) { return !(sets[edge.set] & kContinuation).is_empty(); });
   }
-  const std::size_t n_bytes = scratch_.size() * sizeof(std::uint64_t) * plain_bits_.size() +
-                              plain_parts_.size() * kEntryBytes;
-  if (n_bytes > kMaxMaskCacheBytes) {
-    plain_parts_.clear();
-    plain_bits_.clear();
-  }
+  cache_bytes_ += kEntryBytes;
   return &(plain_parts_[text.rest] = std::move(part));
 }
 
-Result<std::shared_ptr<const TokenMask>> TokenMasks::compute(StateId state) {
-  ++n_computed_;
-  const std::size_t depth = trie_->longest_token_bytes() + 1;
-  path_.resize(depth);
-  bytes_.resize(depth);
-  scratch_.assign(trie_->plain_bits().size(), 0);
-  const auto walk_others = [&](bool uses_text) {
-    return walk(trie_->quoted(), state, uses_text) && walk(trie_->others(), state, uses_text);
-  };
-  bool is_done = false;
-  if (const auto text = recognizer_->plain_text(state)) {
-    if (const PlainPart* const part = plain_part(*text)) {
-      scratch_ = *part->bits;
-      recognizer_->begin(kMaskFuel);
-      is_done = text->is_json_string && !part->is_within_character
-                    ? walk(trie_->quoted(), state, true)
-                    : walk_others(true);
-    }
-  } else {
-    is_done = walk(trie_->plain(), state, true) && walk_others(true);
-  }
-  if (!is_done) {
-    std::fill(scratch_.begin(), scratch_.end(), 0);
-    recognizer_->begin(kMaskFuel);
-    if (!walk(trie_->plain(), state, false) || !walk_others(false)) return recognizer_->failure();
-  }
+Result<TokenMasks::Mask> TokenMasks::compute(StateId state) {
+  if (!find_allowed(state)) return recognizer_->failure();
   if (recognizer_->accepts(state)) allow(trie_->ends());
-  auto out = std::make_shared<TokenMask>();
-  for (const std::uint64_t word : scratch_) {
-    out->n_allowed += std::popcount(word);
-  }
-  out->is_sparse = static_cast<std::size_t>(out->n_allowed) <= kMaxSparseIds;
-  if (!out->is_sparse) {
-    out->bits = scratch_;
-    return std::shared_ptr<const TokenMask>(std::move(out));
-  }
-  for (std::size_t i = 0; i < scratch_.size(); ++i) {
-    for (std::uint64_t word = scratch_[i]; word != 0; word &= word - 1) {
-      out->ids.push_back(
-          static_cast<TokenId>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
-    }
-  }
-  return std::shared_ptr<const TokenMask>(std::move(out));
+  return mask_of_scratch(base_);
 }
 
 }  // namespace wick::grammar

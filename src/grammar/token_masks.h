@@ -3,12 +3,17 @@
 // computed by a walk over the token trie, which leaves out plain tokens that PlainReach proves to
 // be allowed. Masks are cached by state, up to kMaxMaskCacheBytes; equal ones are stored once.
 //
+// States with Recognizer::Parts share walks: the tokens allowed within the value are found once for
+// all places with such a value. What follows a value is told apart by its signature alone, the set
+// of texts of TokenTrie::behind() that may come.
+//
 // Shared by all sequences with the same constraint and vocabulary; one thread at a time, as the
 // recognizer.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -20,12 +25,16 @@
 
 namespace wick::grammar {
 
-// The allowed tokens: ascending ids if there are at most kMaxSparseIds, else bits.
+using TokenBits = std::vector<std::uint64_t>;
+
+// The allowed tokens: those in `bits`, which masks share and which is null if all are in `ids`; and
+// besides these at most kMaxSparseIds ascending ids.
 struct TokenMask {
-  bool is_sparse = true;
+  std::shared_ptr<const TokenBits> bits = {};
   std::vector<TokenId> ids = {};
-  std::vector<std::uint64_t> bits = {};
   int n_allowed = 0;
+
+  bool is_sparse() const noexcept { return bits == nullptr; }
 
   bool allows(TokenId id) const noexcept;
   // Bit t of `out` = token t is allowed. Bits behind the vocabulary (padded logits) are 0.
@@ -35,7 +44,10 @@ struct TokenMask {
 class TokenMasks {
  public:
   TokenMasks(std::unique_ptr<Recognizer> recognizer, std::shared_ptr<const TokenTrie> trie)
-      : recognizer_(std::move(recognizer)), trie_(std::move(trie)) {}
+      : recognizer_(std::move(recognizer)),
+        trie_(std::move(trie)),
+        path_(trie_->longest_token_bytes() + 1),
+        bytes_(path_.size()) {}
 
   // The pointer keeps the mask alive, also after its eviction from the cache.
   Result<std::shared_ptr<const TokenMask>> mask(StateId state);
@@ -44,15 +56,36 @@ class TokenMasks {
 
   const TokenTrie& trie() const noexcept { return *trie_; }
 
+  // Walks over the vocabulary.
   std::uint64_t n_computed() const noexcept { return n_computed_; }
 
  private:
   using PlainText = Recognizer::PlainText;
+  using Parts = Recognizer::Parts;
+  using Mask = std::shared_ptr<const TokenMask>;
+  using Signature = std::uint32_t;
 
   // The plain tokens that are allowed before the rest of a string.
   struct PlainPart {
-    std::shared_ptr<const std::vector<std::uint64_t>> bits = {};
+    Mask mask = {};
     bool is_within_character = false;  // perhaps
+  };
+
+  // A node whose byte comes behind the value that the walk began in.
+  struct Exit {
+    const TokenTrie::Tree* tree;
+    std::uint32_t node;
+  };
+
+  struct Within {
+    Mask mask = {};
+    std::vector<Exit> exits = {};
+  };
+
+  // The same for TokenTrie::behind().
+  struct WithinBehind {
+    Signature set = 0;
+    std::vector<Exit> exits = {};
   };
 
   // A place on the way to a node. Within plain text, states are made when they are needed.
@@ -62,30 +95,56 @@ class TokenMasks {
     bool is_made = false, is_text = false, is_json_string = false;
   };
 
-  Result<std::shared_ptr<const TokenMask>> compute(StateId state);
+  Result<Mask> compute(StateId state);
+  // The same by parts; null where that fails.
+  Mask joined(const Parts& parts);
+  const Within* within(StateId state);
+  std::optional<Signature> signature(StateId state);
+  std::optional<Signature> joined_signature(const Parts& parts);
+  const WithinBehind* within_behind(StateId state);
+  Signature signature_of_scratch();
+  // Sets the bits of the tokens that may come next; false if the recognizer failed.
+  bool find_allowed(StateId state);
+  bool walk_all(StateId state);
+  bool walk_each(StateId state);
   void allow(std::span<const TokenId> ids) noexcept;
   const PlainPart* plain_part(const PlainText& text);
-  std::shared_ptr<const TokenMask> shared(std::shared_ptr<const TokenMask> mask);
+  Mask mask_of_scratch(const std::shared_ptr<const TokenBits>& base);
+  Mask shared(Mask mask);
+  std::shared_ptr<const TokenBits> shared_bits();
+  void forget_if_full();
   // Each sets the bits of a tree's allowed tokens; false if the recognizer failed.
   bool walk(const TokenTrie::Tree& tree, StateId state, bool uses_text);
+  bool walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t to, StateId state,
+            bool uses_text);
+  bool walk_behind(StateId state);
+  bool walk_exits(const std::vector<Exit>& exits, StateId state);
   bool walk_plain(const PlainText& text);
   void place(Step& step, bool uses_text);
   StateId made(std::size_t depth);
 
   std::unique_ptr<Recognizer> recognizer_;
   std::shared_ptr<const TokenTrie> trie_;
-  std::unordered_map<StateId, std::shared_ptr<const TokenMask>> cache_ = {};
-  std::unordered_map<std::uint64_t, std::shared_ptr<const TokenMask>> masks_ = {};  // by hash
+  std::unordered_map<StateId, Mask> cache_ = {};
+  std::unordered_map<std::uint64_t, Mask> masks_ = {};                              // by hash
+  std::unordered_map<std::uint64_t, std::shared_ptr<const TokenBits>> bits_ = {};  // by hash
+  std::unordered_map<StateId, Within> within_ = {};
+  std::unordered_map<StateId, WithinBehind> within_behind_ = {};
+  std::unordered_map<std::uint64_t, Mask> joined_ = {};  // by state within and signature
+  std::unordered_map<std::uint64_t, Signature> joined_behind_ = {};
+  std::unordered_map<StateId, Signature> signatures_ = {};
+  std::unordered_map<std::uint64_t, std::vector<Signature>> signature_ids_ = {};  // by hash
+  std::vector<TokenBits> behind_ = {};                                            // by signature
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};
   std::unordered_map<regex::ExprId, PlainPart> plain_parts_ = {};
-  std::unordered_map<std::uint64_t, std::shared_ptr<const std::vector<std::uint64_t>>> plain_bits_ =
-      {};                                    // by hash
-  regex::Automaton* automaton_ = nullptr;    // of plain text
-  std::vector<Step> path_ = {};              // scratch: by depth
-  std::vector<unsigned char> bytes_ = {};    // scratch: by depth
-  std::vector<std::uint64_t> scratch_ = {};  // scratch: bits
+  std::shared_ptr<const TokenBits> base_ = {};  // found by find_allowed()
+  regex::Automaton* automaton_ = nullptr;       // of plain text
+  std::vector<Exit>* exits_ = nullptr;          // where a walk writes its exits
+  std::vector<Step> path_ = {};                 // scratch: by depth
+  std::vector<unsigned char> bytes_ = {};       // scratch: by depth
+  TokenBits scratch_ = {};
 };
 
 }  // namespace wick::grammar

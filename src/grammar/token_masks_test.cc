@@ -200,7 +200,7 @@ TEST(TokenMasks, DenseAndSparseSayTheSame) {
   const auto masks = masks_of("[0-9]*|a", tokens);
   Constraint constraint(masks);
   const auto dense = *constraint.mask();
-  EXPECT_FALSE(dense->is_sparse);
+  EXPECT_FALSE(dense->is_sparse());
   EXPECT_EQ(dense->n_allowed, 3002);
   std::vector<std::uint64_t> bits(48);
   dense->fill(bits);

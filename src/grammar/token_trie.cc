@@ -7,6 +7,55 @@
 #include "grammar/plain_text.h"
 
 namespace wick::grammar {
+namespace {
+
+// The last byte of a string, object, array, number or word.
+constexpr bool may_end_value(unsigned char byte) noexcept {
+  return byte == '"' || byte == '}' || byte == ']' || (byte >= '0' && byte <= '9') || byte == 'e' ||
+         byte == 'l';
+}
+
+// Sorts the tokens and makes the nodes.
+template <class Bytes>
+void build_tree(TokenTrie::Tree& tree, const Bytes& bytes) {
+  std::sort(tree.tokens.begin(), tree.tokens.end(), [&](TokenId a, TokenId b) {
+    const int order = bytes(a).compare(bytes(b));
+    return order < 0 || (order == 0 && a < b);
+  });
+  // Nodes from the root to the token before; those that the next one does not share are closed.
+  std::vector<std::uint32_t> open;
+  const auto close = [&](std::size_t n) {
+    for (; open.size() > n; open.pop_back()) {
+      TokenTrie::Node& node = tree.nodes[open.back()];
+      node.end = static_cast<std::uint32_t>(tree.nodes.size());
+      if (open.size() == 1) continue;
+      TokenTrie::Node& above = tree.nodes[open[open.size() - 2]];
+      above.longest = std::max(above.longest, node.longest);
+    }
+  };
+  std::string_view before;
+  for (std::size_t i = 0; i < tree.tokens.size(); ++i) {
+    const std::string_view text = bytes(tree.tokens[i]);
+    std::size_t shared = 0;
+    while (shared < before.size() && shared < text.size() && before[shared] == text[shared]) {
+      ++shared;
+    }
+    close(shared);
+    for (std::size_t d = shared; d < text.size(); ++d) {
+      open.push_back(static_cast<std::uint32_t>(tree.nodes.size()));
+      tree.nodes.push_back({.first_token = static_cast<std::uint32_t>(i),
+                            .depth = static_cast<std::uint16_t>(d),
+                            .byte = static_cast<unsigned char>(text[d])});
+    }
+    TokenTrie::Node& last = tree.nodes[open.back()];
+    last.longest = std::max(last.longest, static_cast<std::uint16_t>(text.size()));
+    if (last.n_tokens < std::numeric_limits<std::uint16_t>::max()) ++last.n_tokens;
+    before = text;
+  }
+  close(0);
+}
+
+}  // namespace
 
 TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<const TokenId> ends) {
   TokenTrie trie;
@@ -30,49 +79,29 @@ TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<con
     }
     trie.begins_.push_back(static_cast<std::uint32_t>(trie.arena_.size()));
   }
-  trie.build(trie.plain_);
-  trie.build(trie.quoted_);
-  trie.build(trie.others_);
+  const auto its_bytes = [&](TokenId id) { return trie.bytes(id); };
+  for (Tree* const tree : {&trie.plain_, &trie.quoted_, &trie.others_})
+    build_tree(*tree, its_bytes);
+  trie.build_behind();
   return trie;
 }
 
-// Sorts the tokens and makes the nodes.
-void TokenTrie::build(Tree& tree) const {
-  std::sort(tree.tokens.begin(), tree.tokens.end(), [&](TokenId a, TokenId b) {
-    const int order = bytes(a).compare(bytes(b));
-    return order < 0 || (order == 0 && a < b);
-  });
-  // Nodes from the root to the token before; those that the next one does not share are closed.
-  std::vector<std::uint32_t> open;
-  const auto close = [&](std::size_t n) {
-    for (; open.size() > n; open.pop_back()) {
-      Node& node = tree.nodes[open.back()];
-      node.end = static_cast<std::uint32_t>(tree.nodes.size());
-      if (open.size() == 1) continue;
-      Node& above = tree.nodes[open[open.size() - 2]];
-      above.longest = std::max(above.longest, node.longest);
+// Each once, in any order; the tree sorts them.
+void TokenTrie::build_behind() {
+  std::vector<std::string_view> texts;
+  for (TokenId id = 0; id < size(); ++id) {
+    const std::string_view text = bytes(id);
+    for (std::size_t i = 1; i < text.size(); ++i) {
+      if (may_end_value(static_cast<unsigned char>(text[i - 1])) &&
+          may_follow_value(static_cast<unsigned char>(text[i])))
+        texts.push_back(text.substr(i));
     }
-  };
-  std::string_view before;
-  for (std::size_t i = 0; i < tree.tokens.size(); ++i) {
-    const std::string_view text = bytes(tree.tokens[i]);
-    std::size_t shared = 0;
-    while (shared < before.size() && shared < text.size() && before[shared] == text[shared]) {
-      ++shared;
-    }
-    close(shared);
-    for (std::size_t d = shared; d < text.size(); ++d) {
-      open.push_back(static_cast<std::uint32_t>(tree.nodes.size()));
-      tree.nodes.push_back({.first_token = static_cast<std::uint32_t>(i),
-                            .depth = static_cast<std::uint16_t>(d),
-                            .byte = static_cast<unsigned char>(text[d])});
-    }
-    Node& last = tree.nodes[open.back()];
-    last.longest = std::max(last.longest, static_cast<std::uint16_t>(text.size()));
-    if (last.n_tokens < std::numeric_limits<std::uint16_t>::max()) ++last.n_tokens;
-    before = text;
   }
-  close(0);
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    behind_.tokens.push_back(static_cast<TokenId>(i));
+  build_tree(behind_, [&](TokenId id) { return texts[static_cast<std::size_t>(id)]; });
 }
 
 TokenTrie TokenTrie::from(const Tokenizer& tokenizer) {

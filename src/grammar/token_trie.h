@@ -1,7 +1,7 @@
 // The tokens of a vocabulary by their bytes, as three trees in depth-first order: the tokens that
 // are plain text (plain_text.h), those that are plain text up to a quote or backslash, and the
-// others. A subtree is a run of nodes, so that leaving it out is one addition. Immutable, any
-// thread.
+// others. A fourth tree has the ends of tokens that may stand behind a JSON value. A subtree is a
+// run of nodes, so that leaving it out is one addition. Immutable, any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,12 @@
 #include "text/tokenizer.h"
 
 namespace wick::grammar {
+
+// A byte that may follow a JSON value.
+constexpr bool may_follow_value(unsigned char byte) noexcept {
+  return byte == ',' || byte == ']' || byte == '}' || byte == ' ' || byte == '\n' || byte == '\r' ||
+         byte == '\t';
+}
 
 class TokenTrie {
  public:
@@ -52,6 +58,9 @@ class TokenTrie {
 
   const Tree& others() const noexcept { return others_; }
 
+  // The texts within tokens that begin where a value may be over; its ids number them.
+  const Tree& behind() const noexcept { return behind_; }
+
   // Bit t = token t is plain.
   const std::vector<std::uint64_t>& plain_bits() const noexcept { return plain_bits_; }
 
@@ -70,10 +79,10 @@ class TokenTrie {
   std::size_t longest_token_bytes() const noexcept { return longest_; }
 
  private:
-  void build(Tree& tree) const;
+  void build_behind();
   TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
 
-  Tree plain_ = {}, quoted_ = {}, others_ = {};
+  Tree plain_ = {}, quoted_ = {}, others_ = {}, behind_ = {};
   std::vector<std::uint64_t> plain_bits_ = {};
   std::vector<TokenId> ends_ = {};
   std::string arena_ = {};

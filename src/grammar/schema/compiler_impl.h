@@ -100,6 +100,7 @@ class Compiler {
   Result<void> objects(Work& work);
   void declare(const Schema& schema, int depth);
   Result<void> properties(Work& work);
+  std::vector<TextId> texts_of(const std::vector<std::string>& names);
   Result<regex::ExprId> known_names(const Work& work);
   Result<void> dependencies(Work& work);
   Result<void> dependency(Work& work, std::string_view key, const std::string& name,

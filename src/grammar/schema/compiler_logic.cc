@@ -138,11 +138,9 @@ Result<void> Compiler::literals(Work& work) {
 
 FormulaId Compiler::object_literal(std::span<const FormulaId> values, const Json& value) {
   std::vector<FormulaId> out = {pool_->types(kObjectType)};
-  std::vector<std::string_view> names(value.keys.begin(), value.keys.end());
   for (std::size_t i = 0; i < value.keys.size(); ++i)
     out.push_back(pool_->some_named(pool_->one_name(pool_->text(value.keys[i])), values[i], 1));
-  const regex::ExprId others = pool_->exprs().complement(pool_->exprs().literals(names));
-  out.push_back(pool_->all_named(pool_->names_in(others), kNever, 0));
+  out.push_back(pool_->all_named(pool_->all_names_but(texts_of(value.keys)), kNever, 0));
   return pool_->all_of(out);
 }
 

@@ -15,6 +15,13 @@ FormulaId Compiler::has_name(const std::string& name) {
   return pool_->some_named(pool_->one_name(pool_->text(name)), kAlways, 1);
 }
 
+std::vector<TextId> Compiler::texts_of(const std::vector<std::string>& names) {
+  std::vector<TextId> out;
+  for (const std::string& name : names)
+    out.push_back(pool_->text(name));
+  return out;
+}
+
 // The names that properties and patternProperties speak of.
 Result<regex::ExprId> Compiler::known_names(const Work& work) {
   std::vector<regex::ExprId> out;
@@ -85,9 +92,14 @@ Result<void> Compiler::properties(Work& work) {
     }
   }
   if (const Json* const others = work.find("additionalProperties")) {
-    WICK_TRY(const regex::ExprId known, known_names(work));
     WICK_TRY(const FormulaId of, part(work, *others));
-    const NameId names = pool_->names_in(pool_->exprs().complement(known));
+    NameId names = kAnyName;
+    if (patterns != nullptr && !patterns->keys.empty()) {
+      WICK_TRY(const regex::ExprId known, known_names(work));
+      names = pool_->names_in(pool_->exprs().complement(known));
+    } else if (named != nullptr) {
+      names = pool_->all_names_but(texts_of(named->keys));
+    }
     out.push_back(pool_->all_named(names, of, 0));
   }
   const Json* const names = work.draft == Draft::k4 ? nullptr : work.find("propertyNames");

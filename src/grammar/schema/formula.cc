@@ -113,7 +113,7 @@ void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) con
     case FormulaKind::kNameAll:
     case FormulaKind::kNameSome:
     case FormulaKind::kNameMost:
-      f.names = name_sets_[f.a].is_one ? name_bit(name_sets_[f.a].text) : ~std::uint64_t{0};
+      f.names = name_sets_[f.a].is_one() ? name_bit(name_sets_[f.a].text) : ~std::uint64_t{0};
       look(f.b);
       break;
     case FormulaKind::kRestNames:
@@ -214,14 +214,14 @@ FormulaId FormulaPool::all_named(NameId names, FormulaId of, std::uint32_t order
 FormulaId FormulaPool::some_named(NameId names, FormulaId of, std::uint32_t at_least) {
   if (of == kNoFormula || names == kNoFormula) return kNoFormula;
   if (at_least == 0) return types(kObjectType);
-  if (of == kNever || (at_least > 1 && name_sets_[names].is_one)) return kNever;
+  if (of == kNever || (at_least > 1 && name_sets_[names].is_one())) return kNever;
   return add({.kind = FormulaKind::kNameSome, .a = names, .b = of, .c = at_least});
 }
 
 FormulaId FormulaPool::most_named(NameId names, FormulaId of, std::uint32_t at_most) {
   if (of == kNoFormula || names == kNoFormula) return kNoFormula;
   if (at_most == 0) return all_named(names, negate(of), 0);
-  if (of == kNever || name_sets_[names].is_one) return types(kObjectType);
+  if (of == kNever || name_sets_[names].is_one()) return types(kObjectType);
   return add({.kind = FormulaKind::kNameMost, .a = names, .b = of, .c = at_most});
 }
 
@@ -411,8 +411,32 @@ NameId FormulaPool::one_name(TextId text) {
   const auto [known, is_new] = name_ids_.try_emplace((std::uint64_t{1} << 32U) | text,
                                                      static_cast<NameId>(name_sets_.size()));
   if (is_new)
-    name_sets_.push_back({.is_one = true, .text = text, .expr = exprs().literal(text_of(text))});
+    name_sets_.push_back({.kind = NameSet::Kind::kOne, .text = text, .expr = regex::kNoExpr});
   return known->second;
+}
+
+NameId FormulaPool::all_names_but(std::vector<TextId> names) {
+  if (names.empty()) return kAnyName;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const auto [known, is_new] =
+      but_ids_.try_emplace(std::move(names), static_cast<NameId>(name_sets_.size()));
+  if (is_new) {
+    text_bytes_ += 2 * known->first.size() * sizeof(TextId);
+    name_sets_.push_back(
+        {.kind = NameSet::Kind::kAllBut, .but = known->first, .expr = regex::kNoExpr});
+  }
+  return known->second;
+}
+
+regex::ExprId FormulaPool::name_expr(NameId id) {
+  NameSet& set = name_sets_[id];
+  if (set.expr != regex::kNoExpr) return set.expr;
+  if (set.kind == NameSet::Kind::kOne) return set.expr = exprs().literal(text_of(set.text));
+  std::vector<std::string_view> names;
+  for (const TextId name : set.but)
+    names.push_back(text_of(name));
+  return set.expr = exprs().complement(exprs().literals(names));
 }
 
 NameId FormulaPool::names_in(regex::ExprId language) {
@@ -431,7 +455,9 @@ NameId FormulaPool::new_names() {
 
 bool FormulaPool::has_name(NameId names, TextId text) {
   const NameSet& set = name_sets_[names];
-  if (set.is_one) return set.text == text;
+  if (set.is_one()) return set.text == text;
+  if (set.kind == NameSet::Kind::kAllBut)
+    return !std::binary_search(set.but.begin(), set.but.end(), text);
   if (names == kAnyName) return true;
   const std::uint64_t key = (std::uint64_t{names} << 32U) | text;
   if (const auto known = has_name_.find(key); known != has_name_.end()) return known->second;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -108,9 +109,14 @@ struct NumberRule {
 };
 
 struct NameSet {
-  bool is_one = false;
-  TextId text = 0;  // where is_one
-  regex::ExprId expr = regex::kEverything;
+  enum class Kind : std::uint8_t { kOne, kAllBut, kExpr };
+
+  Kind kind = Kind::kExpr;
+  TextId text = 0;                // kOne
+  std::vector<TextId> but = {};   // kAllBut: ascending
+  regex::ExprId expr = regex::kEverything;  // others: kNoExpr until name_expr() was asked
+
+  bool is_one() const noexcept { return kind == Kind::kOne; }
 };
 
 class FormulaPool {
@@ -149,6 +155,7 @@ class FormulaPool {
 
   NameId one_name(TextId text);
   NameId names_in(regex::ExprId language);
+  NameId all_names_but(std::vector<TextId> names);
   // A set of names that set_names() defines later, before its first use.
   NameId new_names();
 
@@ -165,6 +172,8 @@ class FormulaPool {
   const NumberRule& rule(std::uint32_t id) const noexcept { return rules_[id]; }
 
   const NameSet& names(NameId id) const noexcept { return name_sets_[id]; }
+
+  regex::ExprId name_expr(NameId id);
 
   const std::string& text_of(TextId id) const noexcept { return *texts_[id]; }
 
@@ -264,6 +273,7 @@ class FormulaPool {
   std::vector<const std::string*> texts_ = {};
   std::unordered_map<std::string, TextId> text_ids_ = {};
   std::unordered_map<std::uint64_t, NameId> name_ids_ = {};
+  std::map<std::vector<TextId>, NameId> but_ids_ = {};  // of all_names_but()
   std::unordered_map<std::uint64_t, FormulaId> typed_ = {};  // id * 128 + type
   std::unordered_map<FormulaId, regex::ExprId> languages_ = {};
   std::unordered_map<std::uint64_t, bool> has_name_ = {};

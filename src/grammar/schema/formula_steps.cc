@@ -128,7 +128,7 @@ FormulaId name_leaf(Steps& steps, FormulaId id, const Formula& f, TextId name) {
   }
   WICK_CHECK(f.kind != FormulaKind::kChild, "a step while a value is in progress");
   if (!pool.has_name(f.a, name)) return id;
-  if (pool.names(f.a).is_one) {  // it cannot come again
+  if (pool.names(f.a).is_one()) {  // it cannot come again
     if (f.kind == FormulaKind::kNameMost) return kAlways;
     return pool.child(f.b);
   }

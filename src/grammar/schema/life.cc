@@ -1,7 +1,6 @@
 #include "grammar/schema/life.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "grammar/json_number.h"
@@ -158,7 +157,7 @@ std::size_t LifeSearch::demand_of(const Leaves& leaves) const {
     const Formula& f = pool_.at(leaves[i]);
     const bool is_broken_rest = f.kind == FormulaKind::kRestNames && f.is_negative;
     if (f.kind == FormulaKind::kNameSome || is_broken_rest) at = i;
-    is_one = f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one;
+    is_one = f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one();
   }
   return at;
 }
@@ -167,11 +166,12 @@ std::size_t LifeSearch::demand_of(const Leaves& leaves) const {
 // decided alone. Nothing where the demands have to do with each other.
 std::optional<Life> LifeSearch::demands_alone(const Leaves& leaves, FreeNames names) {
   std::map<TextId, Leaves> wanted;  // the values of members that must come
-  Leaves others, bounds;
+  std::unordered_map<TextId, Declared> declared;
+  Leaves others, bounds, sets;
   for (const FormulaId leaf : leaves) {
     const Formula& f = pool_.at(leaf);
     if (f.kind == FormulaKind::kNameSome) {
-      if (pool_.names(f.a).is_one) {
+      if (pool_.names(f.a).is_one()) {
         wanted[pool_.names(f.a).text].push_back(f.b);
       } else {
         others.push_back(leaf);
@@ -180,6 +180,12 @@ std::optional<Life> LifeSearch::demands_alone(const Leaves& leaves, FreeNames na
       bounds.push_back(leaf);
     } else if (f.kind != FormulaKind::kNameAll) {
       return std::nullopt;
+    } else if (pool_.names(f.a).is_one()) {
+      Declared& its = declared[pool_.names(f.a).text];
+      its.values.push_back(f.b);
+      if (f.c != 0) its.order = its.order == 0 ? f.c : std::min(its.order, f.c);
+    } else {
+      sets.push_back(leaf);
     }
   }
   if (!bounds.empty() && !others.empty()) return std::nullopt;
@@ -189,11 +195,12 @@ std::optional<Life> LifeSearch::demands_alone(const Leaves& leaves, FreeNames na
     if (std::count_if(wanted.begin(), wanted.end(), is_in) > static_cast<std::ptrdiff_t>(f.c))
       return Life::kDead;
   }
-  const FormulaId all = pool_.all_of(leaves);
   for (auto& [name, values] : wanted) {
     if (!spend()) return Life::kUnknown;
-    if (!is_free(all, names, name)) return Life::kDead;
-    const Life life = of_value(value_of(leaves, name, std::move(values)));
+    const Declared& its = declared[name];
+    if (!is_free(names, name, its.order)) return Life::kDead;
+    values.insert(values.end(), its.values.begin(), its.values.end());
+    const Life life = of_value(value_of(sets, name, std::move(values)));
     if (life != Life::kLive) return life;
   }
   for (const FormulaId leaf : others) {
@@ -222,7 +229,7 @@ bool LifeSearch::has_other(const Leaves& leaves, FormulaId leaf, FreeNames names
   const auto is_wanted = [&](TextId name) {
     return std::any_of(leaves.begin(), leaves.end(), [&](FormulaId other) {
       const Formula& f = pool_.at(other);
-      return f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one &&
+      return f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one() &&
              pool_.names(f.a).text == name;
     });
   };
@@ -259,7 +266,7 @@ Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
   if (at == leaves.size()) return Life::kLive;
   if (const auto alone = demands_alone(leaves, names)) return *alone;
   const Formula& wanted = pool_.at(leaves[at]);
-  const bool is_one = wanted.kind == FormulaKind::kNameSome && pool_.names(wanted.a).is_one;
+  const bool is_one = wanted.kind == FormulaKind::kNameSome && pool_.names(wanted.a).is_one();
   if (depth_ >= kMaxDepth) return Life::kUnknown;
   const FormulaId demand = leaves[at], all = pool_.all_of(leaves);
   Leaves rest = leaves;
@@ -367,6 +374,14 @@ Life LifeSearch::array_branch(const Leaves& leaves) {
 }
 
 FormulaId LifeSearch::condition(FormulaId of, bool is_array, FreeNames names) {
+  const auto key = std::make_tuple(of, names.came, names.last);
+  if (const auto known = conditions_.find(key); known != conditions_.end()) return known->second;
+  const FormulaId out = new_condition(of, is_array, names);
+  if (out != kNoFormula) conditions_[key] = out;
+  return out;
+}
+
+FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names) {
   std::vector<FormulaId> asked;
   pool_.children_asked(of, asked);
   if (asked.empty()) {
@@ -405,10 +420,14 @@ FormulaId LifeSearch::condition(FormulaId of, bool is_array, FreeNames names) {
 }
 
 bool LifeSearch::is_free(FormulaId of, FreeNames names, TextId name) {
+  const bool is_bound = has_order_ && names.last != 0;
+  return is_free(names, name, is_bound ? pool_.order_of(of, name) : 0);
+}
+
+bool LifeSearch::is_free(FreeNames names, TextId name, std::uint32_t order) {
   if (cells_.has(names.came, name)) return false;
-  if (!has_order_ || names.last == 0) return true;
-  const std::uint32_t order = pool_.order_of(of, name);
-  return order == 0 || (names.last != kNoEnd && order > names.last);
+  return !has_order_ || names.last == 0 || order == 0 ||
+         (names.last != kNoEnd && order > names.last);
 }
 
 FreeNames LifeSearch::behind(FormulaId of, FreeNames names, TextId name) {
@@ -417,84 +436,6 @@ FreeNames LifeSearch::behind(FormulaId of, FreeNames names, TextId name) {
   const std::uint32_t order = pool_.order_of(of, name);
   out.last = order == 0 ? kNoEnd : std::max(order, names.last);
   return out;
-}
-
-void LifeSearch::leaf_names(FormulaId of, std::vector<NameId>& out) {
-  std::vector<FormulaId> open = {of};
-  std::unordered_set<FormulaId> seen;
-  while (!open.empty()) {
-    const FormulaId next = open.back();
-    open.pop_back();
-    if (next == kNoFormula || !seen.insert(next).second) continue;
-    const Formula& f = pool_.at(next);
-    const auto its = pool_.children(f);
-    if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr) {
-      open.insert(open.end(), its.begin(), its.end());
-    } else if (f.kind == FormulaKind::kRestNames) {
-      for (std::size_t i = 1; i < its.size(); i += 2) {
-        out.push_back(its[i]);
-        open.push_back(its[i + 1]);
-      }
-    } else if (f.kind == FormulaKind::kNameAll || f.kind == FormulaKind::kNameSome ||
-               f.kind == FormulaKind::kNameMost) {
-      out.push_back(f.a);
-    }
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-}
-
-bool LifeSearch::kinds(FormulaId of, NameId within, FreeNames names,
-                       std::vector<regex::ExprId>& out) {
-  constexpr std::size_t kMaxKinds = 256;
-  regex::ExprPool& exprs = pool_.exprs();
-  std::vector<NameId> sets;
-  leaf_names(of, sets);
-  std::vector<std::string_view> literals;
-  for (const NameId set : sets) {
-    if (!pool_.names(set).is_one) continue;
-    const TextId name = pool_.names(set).text;
-    literals.push_back(pool_.text_of(name));
-    if (pool_.has_name(within, name) && is_free(of, names, name))
-      out.push_back(pool_.names(set).expr);
-  }
-  for (CellId at = names.came; at != 0; at = cells_.before(at))
-    literals.push_back(pool_.text_of(cells_.item(at)));
-  if (!spend(1 + literals.size() / kNamesForOne)) return false;
-  std::vector<regex::ExprId> rest = {exprs.intersect(
-      {pool_.names(within).expr, exprs.any_text(), exprs.complement(exprs.literals(literals))})};
-  for (const NameId set : sets) {
-    if (pool_.names(set).is_one || set == kAnyName) continue;
-    std::vector<regex::ExprId> parts;
-    for (const regex::ExprId kind : rest) {
-      for (const regex::ExprId part : {exprs.intersect({kind, pool_.names(set).expr}),
-                                       exprs.minus(kind, pool_.names(set).expr)}) {
-        const Life life =
-            part == regex::kNoExpr ? Life::kUnknown : pool_.automaton().liveness(part);
-        if (life == Life::kUnknown) return false;
-        if (life == Life::kLive) parts.push_back(part);
-      }
-    }
-    rest = std::move(parts);
-    if (rest.size() > kMaxKinds) return false;
-  }
-  out.insert(out.end(), rest.begin(), rest.end());
-  return true;
-}
-
-regex::ExprId LifeSearch::next_names(FormulaId of, FreeNames names) {
-  std::vector<regex::ExprId> languages, good;
-  if (!kinds(of, kAnyName, names, languages)) return regex::kNoExpr;
-  for (const regex::ExprId language : languages) {
-    const auto name = pool_.automaton().shortest(language);
-    if (!name) return regex::kNoExpr;
-    if (!*name) continue;
-    const TextId text = pool_.text(**name);
-    const Life life = of_object(pool_.behind_name(of, text), behind(of, names, text));
-    if (life == Life::kUnknown) return regex::kNoExpr;
-    if (life == Life::kLive) good.push_back(language);
-  }
-  return pool_.exprs().unite(good);
 }
 
 // Integers are spelled without a point, for readers that take 1.0 for a fraction. Multiples of

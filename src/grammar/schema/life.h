@@ -61,6 +61,14 @@ class LifeSearch {
  private:
   friend class ShortestSearch;  // walks the same choices
   using Leaves = std::vector<FormulaId>;
+  using Rest = std::tuple<FormulaId, CellId, std::uint32_t>;  // of an object, with FreeNames
+
+  // What the leaves say of a member of one name.
+  struct Declared {
+    Leaves values = {};
+    std::uint32_t order = 0;
+  };
+
   static constexpr std::uint64_t kStepsForOne = 20;
   static constexpr std::size_t kNamesForOne = 16;
   static constexpr int kMaxDepth = 200;
@@ -81,10 +89,15 @@ class LifeSearch {
   Life array_branch(const Leaves& leaves);
   FormulaId children_of(const Leaves& leaves, Leaves& others);
   bool is_free(FormulaId of, FreeNames names, TextId name);
+  bool is_free(FreeNames names, TextId name, std::uint32_t order);
+  FormulaId new_condition(FormulaId of, bool is_array, FreeNames names);
   // The classes of names in `within` that the leaves of `of` distinguish. False: too many.
   bool kinds(FormulaId of, NameId within, FreeNames names, std::vector<regex::ExprId>& out);
+  bool is_all_but(NameId set, const std::vector<TextId>& known) const;
+  bool forbids_others(FormulaId of, const std::vector<TextId>& known) const;
   void leaf_names(FormulaId of, std::vector<NameId>& out);
   regex::ExprId number_rule(const Formula& f);
+  regex::ExprId new_next_names(FormulaId of, FreeNames names);
 
   bool spend(std::uint64_t n = 1) noexcept {
     fuel_ -= std::min(fuel_, n);
@@ -99,7 +112,9 @@ class LifeSearch {
   int open_from_ = 1 << 30;  // the outermost open value that a result depends on
   std::unordered_map<FormulaId, Life> values_ = {};
   std::unordered_map<FormulaId, int> open_ = {};
-  std::map<std::tuple<FormulaId, CellId, std::uint32_t>, Life> objects_ = {};
+  std::map<Rest, Life> objects_ = {};
+  std::map<Rest, regex::ExprId> next_names_ = {};
+  std::map<Rest, FormulaId> conditions_ = {};
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};
 };

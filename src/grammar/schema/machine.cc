@@ -51,7 +51,8 @@ void replace_each(std::vector<std::uint32_t>& formulas, const Step& step) {
 
 std::size_t JsonMachine::Hash::operator()(const Frame& f) const noexcept {
   std::size_t h = mix_hash(
-      f.below, (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) | (f.keeps_items ? 4U : 0U));
+      f.below, (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) |
+                                          (f.keeps_items ? 4U : 0U) | (f.is_root ? 8U : 0U));
   for (const std::uint32_t part : {f.formulas, f.questions, f.name, f.names, f.last, f.values})
     h = mix_hash(h, part);
   return h;
@@ -65,7 +66,8 @@ bool JsonMachine::is_of_number(unsigned char byte) noexcept {
 JsonMachine::JsonMachine(CompiledSchema schema, bool has_order)
     : pool_(std::move(schema.pool)), has_order_(has_order), root_(schema.root) {
   lists_.of({});
-  frames_.push_back({.questions = lists_.of({kAlways, root_})});
+  frames_.push_back({.is_root = true, .questions = lists_.of({kAlways, root_})});
+  frames_.push_back({.is_root = true, .questions = lists_.of({kAlways, kAlways})});
 }
 
 Error JsonMachine::failure() const {
@@ -93,6 +95,26 @@ std::uint32_t JsonMachine::frame_of(const Frame& frame) {
   if (is_new) frames_.push_back(frame);
   if (used_cells() > kMaxMachineCells) is_full_ = true;
   return known->second;
+}
+
+std::uint32_t JsonMachine::root_of(FormulaId formula) {
+  if (formula == kAlways) return kAnyRoot;
+  return frame_of({.is_root = true, .questions = lists_.of({kAlways, formula})});
+}
+
+std::optional<std::uint32_t> JsonMachine::as_document(std::uint32_t id) {
+  Frame frame = frames_[id];
+  const std::vector<std::uint32_t>& formulas = lists_.at(frame.formulas);
+  if (frame.keeps_items || frame.keeps_value || formulas.size() > 2 || formulas[0] != kAlways)
+    return std::nullopt;
+  if (formulas.size() == 1) frame.formulas = lists_.of({kAlways, kAlways});
+  frame.below = 0;
+  return frame_of(frame);
+}
+
+JsonMachine::Place JsonMachine::behind_value(std::uint32_t frame) {
+  const std::size_t n = lists_.at(frames_[frame].questions).size();
+  return or_failed(end_value(frame, std::vector<bool>(n, true), 0));
 }
 
 JsonMachine::Place JsonMachine::start() {
@@ -196,7 +218,7 @@ JsonMachine::Place JsonMachine::begin_value(const Place& place, unsigned char by
   }
   if (byte == '-' || (byte >= '0' && byte <= '9')) {
     next.where = Where::kNumber;
-    next.text = texts_.add(0, byte);
+    if (place.frame != kAnyRoot) next.text = texts_.add(0, byte);
     return next;
   }
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -296,11 +318,12 @@ JsonMachine::Place JsonMachine::in_number(Place place, unsigned char byte) {
     place = end_number(place);
     return place.where == Where::kDead || place.where == Where::kFailed ? place : step(place, byte);
   }
-  keep(place, byte);
+  if (place.frame != kAnyRoot) keep(place, byte);
   return place;
 }
 
 JsonMachine::Place JsonMachine::end_number(const Place& place) {
+  if (place.frame == kAnyRoot) return {.where = Where::kDone};
   const std::string text = spelled_text(place.text);
   const auto value = parse_decimal(text);
   if (!value) return {};
@@ -329,7 +352,7 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
   if (!answers[0]) return {};
   Frame frame = frames_[id];
   const std::vector<std::uint32_t>& questions = lists_.at(frame.questions);
-  if (id == 0) return answers.back() ? Place{.where = Where::kDone} : Place{};
+  if (frame.is_root) return answers.back() ? Place{.where = Where::kDone} : Place{};
   std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
   const auto answered = [&](FormulaId question) {
     const auto found = std::lower_bound(questions.begin() + 1, questions.end(), question);
@@ -353,7 +376,7 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
 }
 
 bool JsonMachine::accepts(const Place& place) {
-  if (place.where == Where::kNumber && place.frame == 0)
+  if (place.where == Where::kNumber && frames_[place.frame].is_root)
     return end_number(place).where == Where::kDone;
   return place.where == Where::kDone;
 }
@@ -392,7 +415,7 @@ JsonMachine::Place JsonMachine::without_past(Place place) {
   std::vector<Frame> open;
   for (std::uint32_t at = place.frame; at != 0; at = frames_[at].below)
     open.push_back(frames_[at]);
-  frames_.resize(1);
+  frames_.resize(kAnyRoot + 1);
   frame_ids_.clear();
   texts_.drop(0);
   place.frame = 0;

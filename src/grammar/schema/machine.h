@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -54,6 +56,7 @@ class JsonMachine {
     bool is_array = false;
     bool keeps_value = false;  // its value is compared with others
     bool keeps_items = false;  // its items are compared with each other, or it keeps its value
+    bool is_root = false;      // of a document that is the value in progress
     ListId formulas = 0;       // what is left of each question about this value
     ListId questions = 0;      // about the value in progress; the first must be answered by yes
     TextId name = 0;           // of the member in progress
@@ -77,7 +80,19 @@ class JsonMachine {
   // Half of a limit of memory is used.
   bool is_worn() const noexcept;
 
+  // The root of documents without requirements. Numbers there are not kept.
+  static constexpr std::uint32_t kAnyRoot = 1;
+  // The root of documents of `formula`.
+  std::uint32_t root_of(FormulaId formula);
+  // The object or array `frame` as a document; nothing if more than one formula speaks of it, or if
+  // it is compared with others.
+  std::optional<std::uint32_t> as_document(std::uint32_t frame);
+  // The place behind the value in progress in `frame`, if each question is answered by yes.
+  Place behind_value(std::uint32_t frame);
+
   const Frame& frame(std::uint32_t id) const noexcept { return frames_[id]; }
+
+  ListId list_of(std::vector<std::uint32_t> list) { return lists_.of(std::move(list)); }
 
   const std::vector<std::uint32_t>& list(ListId id) const noexcept { return lists_.at(id); }
 

@@ -161,8 +161,8 @@ FormulaId SchemaRecognizer::goal(std::uint32_t id) {
 FormulaId SchemaRecognizer::condition(std::uint32_t id) {
   if (const auto known = conditions_.find(id); known != conditions_.end()) return known->second;
   FormulaId out = kNoFormula;
-  if (id == 0) {
-    out = machine_.pool().child(machine_.list(machine_.frame(0).questions)[1]);
+  if (machine_.frame(id).is_root) {
+    out = machine_.pool().child(machine_.list(machine_.frame(id).questions)[1]);
   } else if (const FormulaId its = goal(id); its != kNoFormula) {
     out = life_.condition(its, machine_.frame(id).is_array, names(id));
   }
@@ -286,13 +286,8 @@ StateId SchemaRecognizer::begun(const Place& to, unsigned char byte) {
   regex::ExprPool& exprs = pool.exprs();
   regex::ExprId rest = regex::kNoExpr;
   if (to.where == Where::kNameString) {
-    const auto known = next_names_.find(to.frame);
-    if (known != next_names_.end()) {
-      rest = known->second;
-    } else if (const FormulaId of = goal(to.frame); of != kNoFormula) {
+    if (const FormulaId of = goal(to.frame); of != kNoFormula)
       rest = life_.next_names(of, names(to.frame));
-      if (rest != regex::kNoExpr) next_names_[to.frame] = rest;
-    }
   } else if (const FormulaId of = wanted(to.frame); of != kNoFormula) {
     if (to.where == Where::kString) {
       rest =
@@ -349,7 +344,7 @@ bool SchemaRecognizer::accepts(StateId id) const noexcept {
   if (id == kFailedState) return false;
   const State& state = states_[id];
   if (state.place.where == Where::kDone) return true;
-  return state.place.where == Where::kNumber && state.place.frame == 0 &&
+  return state.place.where == Where::kNumber && machine_.frame(state.place.frame).is_root &&
          machine_.pool().exprs().is_nullable(state.rest);
 }
 

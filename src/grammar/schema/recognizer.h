@@ -45,6 +45,7 @@ class SchemaRecognizer final : public Recognizer {
   bool accepts(StateId state) const noexcept override;
   Result<std::string> shortest(StateId state) override;
   std::optional<PlainText> plain_text(StateId state) override;
+  std::optional<Parts> parts(StateId state) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
@@ -89,6 +90,14 @@ class SchemaRecognizer final : public Recognizer {
 
   // goal: the remaining requirement on the object or array of a frame. condition: the requirement
   // on the value in progress, as kChild leaves. wanted: the same as a formula at the value's start.
+  // The place of `state` in a document that is the value in progress, or the object or array around
+  // it (recognizer_parts.cc).
+  std::optional<State> within_value(const State& state);
+  std::optional<State> within_frame(const State& state);
+  // The state behind the value in progress in `frame`; nothing if it depends on the value.
+  std::optional<StateId> behind(std::uint32_t frame);
+  bool asks_all(std::uint32_t frame);
+
   FormulaId goal(std::uint32_t frame);
   FormulaId condition(std::uint32_t frame);
   FormulaId wanted(std::uint32_t frame);
@@ -103,7 +112,7 @@ class SchemaRecognizer final : public Recognizer {
   FlatMap steps_ = {};                      // by state and byte; not within names
   std::vector<std::uint64_t> walked_ = {};  // keys in steps_ since begin_walk()
   std::unordered_map<std::uint32_t, FormulaId> goals_ = {}, conditions_ = {};
-  std::unordered_map<std::uint32_t, regex::ExprId> next_names_ = {};
+  std::unordered_map<std::uint32_t, StateId> behind_ = {};  // kDeadState where it depends
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began
   StateId start_ = kDeadState;
   bool is_lost_ = false, is_full_ = false;

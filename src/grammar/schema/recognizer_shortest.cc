@@ -63,9 +63,9 @@ std::optional<std::string> SchemaRecognizer::rest_of_container(const State& stat
   const std::string end = is_array ? "]" : "}";
   if (machine_.pool().may_end(of)) {
     if (!must_come) return end;
-    const auto known = next_names_.find(frame);
-    if (known == next_names_.end()) return std::nullopt;
-    const auto name = shortest_.text_of(known->second);
+    const regex::ExprId next = life_.next_names(of, names(frame));
+    if (next == regex::kNoExpr) return std::nullopt;
+    const auto name = shortest_.text_of(next);
     if (!name) return std::nullopt;
     std::string out = "\"";
     append_spelled(*name, out);

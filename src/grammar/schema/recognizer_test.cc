@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/strings.h"
@@ -206,6 +209,80 @@ TEST(SchemaRecognizer, EqualsBruteForce) {
   EXPECT_LT(brute_force.n_refused(), brute_force.n_schemas() / 20);
   std::printf("%d schemas, %d refused, %zu answers\n", brute_force.n_schemas(),
               brute_force.n_refused(), brute_force.n_checked());
+}
+
+// Pieces of documents: ends of values with what comes behind them, and each byte.
+std::vector<std::string> pieces(std::mt19937& random, const std::vector<std::string>& documents) {
+  std::vector<std::string> out = {"\"}", "\"},",   "},{",  "],[",     "\":{\"", "\": ",   ", \"",
+                                  "1,", "0}",     "e}",   "l]",      "l,\"",  "}}",     "]]",
+                                  "}]", "\", \"", "a\"", "b\":[", "\":\"",  "\\u006", "\\u0061\""};
+  for (const char c : std::string("{}[]\",: 01-.atruefalsnxcb\\u\xC3\xA9"))
+    out.emplace_back(1, c);
+  while (out.size() < 100) {
+    const std::string& from = documents[random() % documents.size()];
+    out.push_back(from.substr(random() % from.size(), 1 + random() % 6));
+  }
+  return out;
+}
+
+// Masks share parts between places; accept() steps through the document itself.
+std::size_t check_masks(const std::string& schema, const std::vector<std::string>& tokens,
+                        std::mt19937& random) {
+  using Space = JsonStyle::Space;
+  const JsonStyle style = {.space = Space(random() % 3), .has_order = random() % 2 == 0};
+  auto made = SchemaRecognizer::parse(schema, style);
+  if (!made) return 0;
+  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
+  const auto trie = std::make_shared<TokenTrie>(TokenTrie::make(views, {}));
+  const auto masks = std::make_shared<TokenMasks>(*std::move(made), trie);
+  std::size_t n_pairs = 0;
+  for (int round = 0; round < 4; ++round) {
+    Constraint constraint(masks);
+    std::string text;
+    for (int n = 0; n < 16; ++n) {
+      const auto mask = constraint.mask();
+      if (!mask) break;  // schema_fuel
+      std::vector<TokenId> allowed;
+      for (TokenId id = 0; id < static_cast<TokenId>(tokens.size()); ++id, ++n_pairs) {
+        const auto accepted = constraint.accept(id);
+        if (!accepted) return n_pairs;
+        if (*accepted) constraint.rollback(1);
+        if (*accepted) allowed.push_back(id);
+        EXPECT_EQ((*mask)->allows(id), *accepted)
+            << schema << " behind " << text << ": " << tokens[static_cast<std::size_t>(id)];
+      }
+      EXPECT_EQ((*mask)->n_allowed, static_cast<int>(allowed.size())) << schema << ", " << text;
+      if (allowed.empty() || testing::Test::HasFailure()) break;
+      const TokenId chosen = allowed[random() % allowed.size()];
+      EXPECT_TRUE(*constraint.accept(chosen));
+      text += tokens[static_cast<std::size_t>(chosen)];
+    }
+  }
+  return n_pairs;
+}
+
+// One leaf in many places, as definitions are used.
+std::string schema_of_parts(std::mt19937& random) {
+  const std::string list = cat(R"({"type":"array","items":)", random_schema(random, 1), "}");
+  const std::string object =
+      cat(R"({"type":"object","properties":{"a":{"$ref":"#/$defs/leaf"},)"
+          R"("b":{"$ref":"#/$defs/list"},"c":{"type":"number"}},"required":["a"],)"
+          R"("additionalProperties":)",
+          pick(random, {"false", "true", R"({"type":"integer"})"}), "}");
+  return cat(R"({"$ref":"#/$defs/object","$defs":{"leaf":)", random_schema(random, 1),
+             R"(,"list":)", list, R"(,"object":{"type":"object","properties":{"a":)", object,
+             R"(,"b":)", object, R"(,"c":{"type":"array","items":)", object, "}}}}}");
+}
+
+TEST(SchemaRecognizer, MasksAllowWhatIsAccepted) {
+  std::mt19937 random(2);
+  const std::vector<std::string> tokens = pieces(random, documents());
+  const char* const given = std::getenv("WICK_TEST_PAIRS");
+  const std::size_t wanted = given == nullptr ? 500'000 : std::strtoull(given, nullptr, 10);
+  std::size_t n_pairs = 0;
+  for (int i = 0; n_pairs < wanted && !HasFailure(); ++i)
+    n_pairs += check_masks(i % 2 == 0 ? random_schema(random, 2) : schema_of_parts(random), tokens,
+                           random);
 }
 
 TEST(SchemaRecognizer, KeepsTheDeclaredOrder) {

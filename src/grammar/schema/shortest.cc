@@ -185,7 +185,7 @@ ShortestSearch::Found ShortestSearch::object_branch(const Leaves& leaves, FreeNa
     best = std::move(found);
   };
   const Formula f = pool_.at(demand);
-  if (f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one) {
+  if (f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one()) {
     const TextId name = pool_.names(f.a).text;
     if (life_.is_free(all, names, name)) try_name(name);
     return best;
