@@ -173,5 +173,56 @@ TEST(AssistTrash, OperandsAreThoseOfTheShell) {
     EXPECT_EQ(names(command), "none") << command;
 }
 
+// Random trees and commands: the trash takes what rm would remove, and gives it back.
+TEST(AssistTrash, GivesBackWhatRandomCommandsRemove) {
+  const char* const sequences = std::getenv("WICK_TEST_UNDO_SEQUENCES");
+  const int n_sequences = sequences == nullptr ? 40 : std::atoi(sequences);
+  std::mt19937 random(20'261'125);
+  const auto pick = [&](std::initializer_list<const char*> words) {
+    return std::string(words.begin()[random() % words.size()]);
+  };
+  int n_restored = 0;
+  for (int i = 0; i < n_sequences; ++i) {
+    const test::TempDir folder;
+    const fs::path work = folder.path() / "work", twin = folder.path() / "twin";
+    ASSERT_EQ(::setenv("XDG_DATA_HOME", (folder.path() / "data").c_str(), 1), 0);
+    for (const fs::path& place : {work, twin}) {
+      fs::create_directory(place);
+      run("printf 1 > a; printf 2 > b.x; mkdir -p s/t; printf 3 > s/a; ln -s s/t l; ln -s no dead; "
+          "chmod 640 a; mkfifo p; printf 4 > '*'; printf 5 > s/t/b.x; chmod 750 s/t",
+          place);
+    }
+    for (int step = 0; step < 4; ++step) {
+      std::string command = pick({"rm", "rm -f", "rm -r", "rm -rf --"});
+      for (std::size_t n = 1 + random() % 2; n > 0; --n)
+        command += cat(" ", pick({"a", "b.x", "s", "s/a", "*.x", "l", "l/b.x", "l/../a", "dead",
+                                  "p", "s/t/", "'*'", "none", "./a", "s/*", "s//t", "?", "\\*"}));
+      const auto names =
+          removed_by(command, Dialect::kBash, verdict_of(command, work), work.string());
+      const auto before = tree(work);
+      const int status = run(command, twin);
+      if (!names || status != 0) {  // then no trash is offered, or rm itself fails halfway
+        run(command, work);
+        continue;
+      }
+      std::vector<Trashed> taken;
+      for (const std::string& name : *names) {
+        auto moved = move_to_trash(name);
+        ASSERT_TRUE(moved) << command << ": " << moved.error().message;
+        taken.push_back(*std::move(moved));
+      }
+      ASSERT_EQ(tree(work), tree(twin)) << command;
+      for (; !taken.empty(); taken.pop_back())
+        ASSERT_TRUE(restore(taken.back())) << command;
+      ASSERT_EQ(tree(work), before) << command;
+      ASSERT_TRUE(list_trash().empty()) << command;
+      ++n_restored;
+      run(command, work);  // the next step starts from there
+    }
+  }
+  EXPECT_GT(n_restored, n_sequences / 2);
+  ::unsetenv("XDG_DATA_HOME");
+}
+
 }  // namespace
 }  // namespace wick::assist

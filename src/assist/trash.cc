@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include "base/strings.h"
 
@@ -148,16 +150,27 @@ void list_folder(const fs::path& trash, const fs::path& top, std::vector<Trashed
   }
 }
 
+// The file itself, in a folder without links: `l/../a` is behind the link l. Empty if it is not
+// there.
+fs::path place_of(const fs::path& path) {
+  std::error_code failed;
+  fs::path whole = fs::absolute(path, failed);
+  while (!whole.has_filename() && whole.has_relative_path())  // a slash at the end
+    whole = whole.parent_path();
+  const fs::path folder = fs::canonical(whole.parent_path(), failed);
+  if (failed || !device_of(whole)) return {};
+  return folder / whole.filename();
+}
+
 }  // namespace
 
 Result<Trashed> move_to_trash(const fs::path& path) {
-  std::error_code failed;
-  fs::path whole = fs::absolute(path, failed).lexically_normal();
-  if (!whole.has_filename()) whole = whole.parent_path();
-  const fs::path folder = fs::canonical(whole.parent_path(), failed);
-  if (failed || !device_of(whole)) return trash_error(path, "there is no such file");
-  whole = folder / whole.filename();
-  if (whole.filename() == "." || whole.filename() == ".." || device_of(whole) != device_of(folder))
+  const fs::path whole = place_of(path);
+  if (whole.empty()) return trash_error(path, "there is no such file");
+  const fs::path folder = whole.parent_path();
+  const std::string own_name = whole.filename().string();
+  if (own_name.empty() || own_name == "." || own_name == ".." ||
+      device_of(whole) != device_of(folder))
     return trash_error(path, "is no file that can be moved to the trash");
   const fs::path trash = trash_for(folder);
   if (trash.empty())
@@ -166,7 +179,7 @@ Result<Trashed> move_to_trash(const fs::path& path) {
     return trash_error(path, "holds the trash");
   Trashed out{.original = whole, .deleted = local_time()};
   for (int n = 1; n < kMaxNumbered; ++n) {
-    const std::string name = cat(whole.filename().string(), n == 1 ? "" : cat(".", n));
+    const std::string name = cat(own_name, n == 1 ? "" : cat(".", n));
     out.info = trash / "info" / (name + ".trashinfo");
     out.file = trash / "files" / name;
     const int fd =
@@ -322,14 +335,23 @@ std::optional<std::vector<std::string>> removed_by(std::string_view text, shell:
       return std::nullopt;
     }
   }
+  std::vector<std::string> out;
+  std::set<fs::path> places;
   for (const std::string& name : names) {
     std::error_code failed;
     const bool is_folder = fs::is_directory(fs::symlink_status(name, failed));
     if (failed || !fs::exists(fs::symlink_status(name, failed)) || (is_folder && !takes_folders))
       return std::nullopt;
+    // Named twice, or in a folder that was named before: gone already.
+    fs::path own = place_of(name);
+    bool is_gone = false;
+    for (fs::path at = own; at.has_relative_path(); at = at.parent_path())
+      is_gone = is_gone || places.contains(at);
+    if (!is_gone) out.push_back(name);
+    places.insert(std::move(own));
   }
-  if (names.empty()) return std::nullopt;
-  return names;
+  if (out.empty()) return std::nullopt;
+  return out;
 }
 
 }  // namespace wick::assist

@@ -22,7 +22,9 @@ struct TrashOptions {
 // The newest one that was at this path.
 Result<int> restore_path(const std::string& path) {
   std::error_code failed;
-  const auto wanted = std::filesystem::absolute(path, failed).lexically_normal();
+  const auto whole = std::filesystem::absolute(path, failed);
+  const auto folder = std::filesystem::weakly_canonical(whole.parent_path(), failed);
+  const auto wanted = (folder / whole.filename()).lexically_normal();
   for (const assist::Trashed& one : assist::list_trash()) {
     if (one.original.lexically_normal() != wanted) continue;
     WICK_DO(assist::restore(one));

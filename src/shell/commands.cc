@@ -116,6 +116,9 @@ constexpr Command kCommands[] = {
     {"kill", Commands::kill},
     {"rsync", Commands::transfer},
     {"scp", Commands::transfer},
+    {"aws", Commands::cloud},
+    {"gcloud", Commands::cloud},
+    {"az", Commands::cloud},
     {"ar", Commands::ar},
     {"pdftotext", Commands::pdftotext},
     {"zsh:setopt", Commands::zsh_options},
@@ -158,8 +161,8 @@ const Command* find_command(std::string_view name, const Row* row) noexcept {
   if (row == nullptr) return nullptr;
   static constexpr Command kInterpreter{"", Commands::interpreter};
   static constexpr Command kProject{"", Commands::project};
-  if (row->effects.find('C') != std::string_view::npos) return &kInterpreter;
-  if (row->effects.find("jE") != std::string_view::npos) return &kProject;
+  if (row->effects().find('C') != std::string_view::npos) return &kInterpreter;
+  if (row->effects().find("jE") != std::string_view::npos) return &kProject;
   return nullptr;
 }
 

@@ -82,6 +82,7 @@ struct Commands {
   WICK_SHELL_COMMAND(crontab);
   WICK_SHELL_COMMAND(kill);
   WICK_SHELL_COMMAND(transfer);
+  WICK_SHELL_COMMAND(cloud);
   WICK_SHELL_COMMAND(ar);  // eval_formats.cc
   WICK_SHELL_COMMAND(pdftotext);
 #undef WICK_SHELL_COMMAND

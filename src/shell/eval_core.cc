@@ -102,6 +102,12 @@ std::string sentence(EffectKind kind, Scope scope, std::string_view target, Reac
   out += verb;
   switch (scope) {
     case Scope::kTree:
+      if (reach.is_glob && target.ends_with("/*")) {
+        target.remove_suffix(target.size() > 2 ? 2 : 1);
+      } else if (reach.is_glob) {
+        out += " everything that matches ";
+        break;
+      }
       out += " everything below ";
       break;
     case Scope::kCwdAll:

@@ -42,13 +42,18 @@ bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
 // The row's letters of effects of the command itself; `g` is the last.
 std::string own_effects(const Row& row) {
   std::string effects;
-  for (const char letter : row.effects) {
+  for (const char letter : row.effects()) {
     if (letter != '+' && letter != '-' &&
         std::string_view("bygKNRECVDe=").find(letter) == std::string_view::npos)
       effects += letter;
   }
-  if (row.effects.find('g') != std::string_view::npos) effects += 'g';
+  if (row.effects().find('g') != std::string_view::npos) effects += 'g';
   return effects;
+}
+
+bool only_prints(const Usage& usage) {
+  return std::any_of(usage.effects.begin(), usage.effects.end(),
+                     [](const auto& effect) { return effect.first == '0' || effect.first == 'm'; });
 }
 
 }  // namespace
@@ -104,10 +109,10 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
                             State& s, const Stream& in) {
   Usage usage = read_usage(row, argv, first);
   const Span span = argv.front().span;
-  const bool is_verb = row.name.find(' ') != std::string_view::npos;
+  const bool is_verb = row.name().find(' ') != std::string_view::npos;
   const std::string_view name =
       printed_name(row, is_verb ? current_verb_ : command_name(argv.front()));
-  if (row.effects.find('n') != std::string_view::npos) send_secrets(argv, first, name);
+  if (row.effects().find('n') != std::string_view::npos) send_secrets(argv, first, name);
   Stream out = Stream::unknown();
   out.is_fetched = in.is_fetched;
   out.is_decoded = in.is_decoded;
@@ -127,16 +132,17 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     }
     current_verb_ = full;
     const bool outer_scope = std::exchange(is_user_scope_, is_user_scope_ || usage.has("--user"));
+    const bool was_dry = std::exchange(is_dry_, is_dry_ || only_prints(usage));
     out = apply_row(*next, argv, usage.rest + 1, s, in);
     is_user_scope_ = outer_scope;
+    is_dry_ = was_dry;
     return out;
   }
-  const bool is_print_only =
-      std::any_of(usage.effects.begin(), usage.effects.end(),
-                  [](const auto& effect) { return effect.first == '0' || effect.first == 'm'; });
+  const bool is_print_only = is_dry_ || only_prints(usage);
   const bool is_user = usage.has("--user") || is_user_scope_;
   for (char letter : own_effects(row)) {
     if (letter == 'S' && is_user) letter = 's';
+    if (letter == 'I' && is_user) letter = 'i';
     if (!is_print_only) apply_effect(letter, span, name);
     if (!is_print_only && letter == 'j') look_into_written_files(span);
   }
@@ -148,19 +154,19 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     apply_roles(usage, s, in, out);
     return out;
   }
-  if (row.effects.find('R') != std::string_view::npos) out.is_fetched = true;
+  if (row.effects().find('R') != std::string_view::npos) out.is_fetched = true;
   apply_roles(usage, s, in, out);
   const bool is_listing =
-      row.effects.find('b') != std::string_view::npos;  // git branch NAME makes one
+      row.effects().find('b') != std::string_view::npos;  // git branch NAME makes one
   if (is_listing && !usage.operands().empty() && !usage.has("-l") && !usage.has("--list") &&
       !usage.has("--contains") && !usage.has("--merged") && !usage.has("-v"))
     apply_effect('G', span, name);
-  if (row.effects.find('y') != std::string_view::npos && usage.operands().size() > 1)
+  if (row.effects().find('y') != std::string_view::npos && usage.operands().size() > 1)
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
-  out.is_number = row.effects.find('=') != std::string_view::npos;
-  if (row.effects.find('e') != std::string_view::npos)
-    pass_names(row.name.substr(0, row.name.find('|')), usage, in, out);
+  out.is_number = row.effects().find('=') != std::string_view::npos;
+  if (row.effects().find('e') != std::string_view::npos)
+    pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
     return invoke(std::move(rest), s, in);
@@ -436,7 +442,7 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
     case 'P':
       return apply_effect('P', arg.span, text);
     default:
-      return apply_format_role(role, arg, s, in, out);
+      return apply_cloud_role(role, arg, s, in, out);
   }
 }
 

@@ -146,7 +146,8 @@ void Evaluator::write_stream(const Arg& target, const Stream& out, bool is_appen
 Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   if (!step(node.span)) return Stream::unknown();
   const bool has_words = !node.words.empty();
-  std::vector<Arg> argv = expand(node.words, s);
+  std::vector<Arg> argv = std::exchange(spare_, {});  // its memory, for one command behind another
+  expand(node.words, s, argv);
   std::map<std::string, Variable, std::less<>> saved;
   if (has_words && !node.assignments.empty()) saved = copy_of(s).variables;
   for (const Assignment& a : node.assignments)
@@ -163,7 +164,8 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   if (!argv.empty()) {
     const bool has_row = !node.redirects.empty() && argv[0].is_exact();
     const Row* const row = has_row ? find_row(command_name(argv[0])) : nullptr;
-    const bool is_interpreter = row != nullptr && row->effects.find('C') != std::string_view::npos;
+    const bool is_interpreter =
+        row != nullptr && row->effects().find('C') != std::string_view::npos;
     const int n_shells = n_shells_;
     for (Arg& arg : argv) {
       if (arg.span.begin == arg.span.end) arg.span = node.span;
@@ -172,6 +174,8 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     if (is_interpreter || n_shells_ > n_shells) note_socket(node, s);
   }
   if (has_words && !node.assignments.empty()) s.is_path_changed = was_path;
+  argv.clear();
+  spare_ = std::move(argv);
   redirects_out(node, s, out);
   return out;
 }
@@ -257,7 +261,7 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
 }
 
 // A wrapper invokes what stands behind it, so a line of wrappers is as deep as it is long.
-Stream Evaluator::invoke(std::vector<Arg> argv, State& s, const Stream& in) {
+Stream Evaluator::invoke(std::vector<Arg>&& argv, State& s, const Stream& in) {
   if (argv.empty()) return Stream::none();
   if (invoked_ >= kMaxInvoked) {
     unknown(argv[0].span, "", "too complex: commands stand behind one another too deep");
@@ -265,12 +269,12 @@ Stream Evaluator::invoke(std::vector<Arg> argv, State& s, const Stream& in) {
   }
   if (invoked_ > 0) words_ += argv.size();  // behind a wrapper, all words are copied once more
   ++invoked_;
-  Stream out = invoke_one(std::move(argv), s, in);
+  Stream out = invoke_one(argv, s, in);
   --invoked_;
   return out;
 }
 
-Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) {
+Stream Evaluator::invoke_one(std::vector<Arg>& argv, State& s, const Stream& in) {
   Arg& first = argv.front();
   const Span span = first.span;
   if (!step(span)) return Stream::unknown();
@@ -382,8 +386,8 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
   // The help of a tool with a language of its own; a shell and its builtins have rows' options.
   const bool asks_help = row != nullptr && argv.size() == 2 && argv[1].is_exact() &&
                          (argv[1].text() == "--version" || argv[1].text() == "--help") &&
-                         !is_builtin(name) && row->effects.find('+') != std::string_view::npos &&
-                         row->effects.find('C') == std::string_view::npos;
+                         !is_builtin(name) && row->effects().find('+') != std::string_view::npos &&
+                         row->effects().find('C') == std::string_view::npos;
   if (asks_help) return Stream::unknown();
   if (const Command* command = find_command(name, row)) return command->run(*this, argv, s, in);
   if (row != nullptr) return apply_row(*row, argv, 1, s, in);

@@ -388,6 +388,12 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       e.apply_effect('G', span, "git config");
       return Stream::unknown();
     }
+    if (!reads && words.size() == 2 &&  // it may run later: judged as code now
+        (words[1].starts_with('!') || !words[0].starts_with("alias."))) {
+      State copy = e.copy_of(s);
+      e.run_code(words[1].substr(words[1].starts_with('!') ? 1 : 0), span, copy, Stream::none(),
+                 Dialect::kPosix);
+    }
   }
   return e.apply_row(*find_row("git"), clean, 1, s, in);
 }
@@ -570,12 +576,12 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
     Stream read;
     e.apply_role('r', source, s, in, read);
     if (!sends) continue;
-    const EffectKind kind = read.is_secret                  ? EffectKind::kSendsCredentials
-                            : is_tree || !source.is_exact() ? EffectKind::kSendsUnknown
-                                                            : EffectKind::kSends;
+    const EffectKind kind = read.is_secret ? EffectKind::kSendsCredentials
+                            : (is_tree && !is_dry) || !source.is_exact() ? EffectKind::kSendsUnknown
+                                                                         : EffectKind::kSends;
+    const std::string_view what = is_dry ? "names of " : is_tree ? "everything below " : "";
     e.add(kind, Scope::kNone, source.text(), source.span,
-          wick::cat("sends ", is_tree ? "everything below " : "", source.text(),
-                    " to another machine"));
+          wick::cat("sends ", what, source.text(), " to another machine"));
   }
   if (sends) {
     e.apply_effect('n', target.span, name);

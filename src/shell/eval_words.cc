@@ -210,12 +210,16 @@ void add_text(const std::vector<WordPart>& parts, bool is_quoted, bool globs, Fi
 
 std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
   std::vector<Arg> out;
+  expand(words, s, out);
+  return out;
+}
+
+void Evaluator::expand(const std::vector<Word>& words, State& s, std::vector<Arg>& out) {
   out.reserve(words.size());
   for (const Word& word : words) {
     expand(word, s, out);
     if (words_ > kMaxWords) break;  // the next step() says so
   }
-  return out;
 }
 
 void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {

@@ -90,6 +90,7 @@ class Evaluator {
 
   // Words (eval_words.cc, eval_parameters.cc).
   std::vector<Arg> expand(const std::vector<Word>& words, State& s);
+  void expand(const std::vector<Word>& words, State& s, std::vector<Arg>& out);
   void expand(const Word& word, State& s, std::vector<Arg>& out);
   Value value_of(const std::vector<WordPart>& parts, State& s);
   void cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out);
@@ -132,8 +133,8 @@ class Evaluator {
   Stream inputs(const Node& node, State& s, const Stream& in);
   void redirects_out(const Node& node, State& s, Stream& out);
   void write_stream(const Arg& target, const Stream& out, bool is_append, State& s);
-  Stream invoke(std::vector<Arg> argv, State& s, const Stream& in);
-  Stream invoke_one(std::vector<Arg> argv, State& s, const Stream& in);
+  Stream invoke(std::vector<Arg>&& argv, State& s, const Stream& in);  // argv may change
+  Stream invoke_one(std::vector<Arg>& argv, State& s, const Stream& in);
   Stream invoke_name(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   Stream run_command(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   void note_socket(const Node& node, State& s);
@@ -155,6 +156,8 @@ class Evaluator {
   void apply_network_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static void pass_names(std::string_view name, const Usage& usage, const Stream& in, Stream& out);
   void apply_mount(const Arg& arg, const State& s);
+  void apply_resource(const Arg& arg);  // eval_cloud.cc
+  void apply_cloud_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_format_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static std::string command_name(const Arg& arg);  // without a system directory
@@ -189,6 +192,7 @@ class Evaluator {
   std::map<std::string, Stream, std::less<>> files_;  // written here, by normal path
   std::vector<std::pair<std::string, int>> calls_;    // functions entered, with concurrency then
   std::set<std::string, std::less<>> decoded_;        // texts that a decoder made
+  std::vector<Arg> spare_;                            // empty; its memory is used again
   std::string suggestion_;
   std::string current_verb_;     // "git remote" while its verb is looked up
   const Span* outer_ = nullptr;  // the place of nested text
@@ -202,6 +206,7 @@ class Evaluator {
   std::size_t joined_ = 0;      // variables of states, copied or joined
   std::size_t words_ = 0;       // that commands have, each time that they run
   bool is_user_scope_ = false;  // systemctl --user
+  bool is_dry_ = false;         // apt-get -s
   bool is_too_complex_ = false;
 };
 

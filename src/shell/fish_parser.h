@@ -24,6 +24,8 @@ class FishParser {
 
   char cur() const { return look(0); }
 
+  int pipe_size() const;
+
   bool at_end() const { return pos_ >= static_cast<int>(text_.size()); }
 
   bool fail(int begin, std::string message);

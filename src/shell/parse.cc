@@ -125,7 +125,7 @@ std::string Parser::ahead() const {
 }
 
 bool Parser::take_word(std::string_view wanted) {
-  if (ahead() == wanted) {
+  if (at_word(wanted)) {
     take(static_cast<int>(wanted.size()));
     return true;
   }
@@ -141,12 +141,10 @@ bool Parser::at_list_end() {
   static constexpr std::string_view kEnds[] = {"then", "elif", "else", "fi",
                                                "do",   "done", "esac", "}"};
   if (c != 't' && c != 'e' && c != 'f' && c != 'd' && c != '}') return false;
-  const std::string text = ahead();
-  const std::string_view word = text;
   for (const std::string_view end : kEnds) {
-    if (word == end) return true;
+    if (at_word(end)) return true;
   }
-  return is_zsh() && (word == "end" || c == '}');
+  return is_zsh() && (c == '}' || at_word("end"));
 }
 
 // History expansion of a typed line: it puts text there that nobody has seen.

@@ -100,10 +100,7 @@ bool Parser::pipeline(Node& out) {
     if (!is_bash_like() || is_zsh()) break;
   }
   blanks();
-  const char next = cur();
-  const bool is_redirect = next == '&' && look(1) == '>' && is_bash_like();  // `! &>f`
-  if ((is_timed || is_negated) &&
-      (at_end() || next == '\n' || next == ';' || (next == '&' && !is_redirect)))
+  if ((is_timed || is_negated) && (at_end() || cur() == '\n' || at_separator()))
     return fail(begin, "no command behind '!' or 'time'");
   if (!command(out)) return false;
   blanks();
@@ -193,7 +190,7 @@ bool Parser::simple(Node& out) {
       return function_command(out, begin, *name);
     }
     if (out.words.empty()) {
-      if (!try_assignment(out.assignments, is_one)) return false;
+      if (!try_assignment(out.assignments, true, is_one)) return false;
       if (is_one) continue;
     }
     if (!simple_word(out, takes_assignments)) return false;
@@ -207,7 +204,7 @@ bool Parser::simple_word(Node& out, bool& takes_assignments) {
     Attempt attempt(*this);
     std::vector<Assignment> found;
     bool is_one = false;
-    if (!try_assignment(found, is_one)) return false;
+    if (!try_assignment(found, false, is_one)) return false;
     if (is_one && found.front().is_array) {
       Word& word = out.words.emplace_back();
       word.span = found.front().span;
@@ -232,14 +229,25 @@ bool follows_name(char c) noexcept {
   return c == '=' || c == '+' || c == '[';
 }
 
+// Whether what stands behind a [ has no blank or operator, so that it reads the same in a word.
+bool is_one_word(const std::vector<WordPart>& index) noexcept {
+  return std::all_of(index.begin(), index.end(), [](const WordPart& part) {
+    return part.kind != PartKind::kLiteral ||
+           std::none_of(part.text.begin(), part.text.end(), is_meta);
+  });
+}
+
 }  // namespace
 
 bool Parser::is_name_here(int begin) const {
   return is_name_start(look(begin));
 }
 
-// NAME=, NAME+=, NAME[…]=: read with its value; otherwise nothing is read.
-bool Parser::try_assignment(std::vector<Assignment>& out, bool& is_one) {
+// NAME=, NAME+=, NAME[…]=: read with its value; otherwise nothing is read. Before the command's
+// name
+// (`is_first`) all up to the ] is one word for bash, blanks too; behind `declare` it is not. To us
+// a word NAME[ with blanks that is no assignment is an error.
+bool Parser::try_assignment(std::vector<Assignment>& out, bool is_first, bool& is_one) {
   is_one = false;
   if (!is_name_here(0)) return true;
   const int begin = pos_;
@@ -258,9 +266,14 @@ bool Parser::try_assignment(std::vector<Assignment>& out, bool& is_one) {
   if (c == '[' && is_bash_like()) {
     Attempt attempt(*this);
     take(size + 1);
-    const bool closes = parts(found.index, In::kSubscript) && cur() == ']';
+    const bool is_read = parts(found.index, In::kSubscript);
+    const bool closes = is_read && cur() == ']';
     const bool assigns = closes && (look(1) == '=' || (look(1) == '+' && look(2) == '='));
-    if (!assigns || found.index.empty())
+    const bool is_word = is_one_word(found.index);
+    if (is_first && !is_read) return false;
+    if (is_first && !assigns && !(closes && is_word))
+      return fail(begin, "a [ that is not closed by ] in its word");
+    if (!assigns || found.index.empty() || !(is_first || is_word))
       return attempt.give_up("has too many '[' that are not closed");
     found.has_index = true;
     take();
@@ -309,11 +322,13 @@ bool Parser::array_elements(Assignment& out) {
     if (cur() == '[') {  // [index]=value, if it is one
       Attempt attempt(*this);
       take();
-      if (parts(element.index, In::kSubscript) && cur() == ']' && look(1) == '=' &&
-          !element.index.empty()) {
+      if (!parts(element.index, In::kSubscript)) return false;
+      if (cur() == ']' && look(1) == '=' && !element.index.empty()) {
         take(2);
         element.has_index = true;
       } else {
+        if (cur() != ']' || !is_one_word(element.index))
+          return fail(begin, "a [ that is not closed by ] in its word");
         if (!attempt.give_up("has too many '['")) return false;
         element.index.clear();
       }

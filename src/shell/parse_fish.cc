@@ -179,6 +179,14 @@ bool FishParser::conjunction(Node& out) {
   return true;
 }
 
+// Of |, &| with stderr, and >| and 2>| for one descriptor; 0 if none stands here.
+int FishParser::pipe_size() const {
+  if (cur() == '|' && look(1) != '|') return 1;
+  if (cur() == '&' && look(1) == '|') return 2;
+  if (cur() == '>' && look(1) == '|') return 2;
+  return (cur() == '1' || cur() == '2') && look(1) == '>' && look(2) == '|' ? 3 : 0;
+}
+
 bool FishParser::pipeline(Node& out) {
   const int begin = pos_;
   blanks();
@@ -190,13 +198,6 @@ bool FishParser::pipeline(Node& out) {
   }
   if (!statement(out)) return false;
   blanks();
-  // |, &| with stderr, and >| and 2>| for one descriptor.
-  const auto pipe_size = [this] {
-    if (cur() == '|' && look(1) != '|') return 1;
-    if (cur() == '&' && look(1) == '|') return 2;
-    if (cur() == '>' && look(1) == '|') return 2;
-    return (cur() == '1' || cur() == '2') && look(1) == '>' && look(2) == '|' ? 3 : 0;
-  };
   if (!is_timed && pipe_size() == 0) return true;
   Node whole;
   whole.kind = NodeKind::kPipeline;
@@ -439,7 +440,7 @@ bool FishParser::simple(Node& out) {
     if (!try_redirect(out, is_one)) return false;
     if (is_one && out.words.empty()) return fail(begin, "a redirection in front of the command");
     if (is_one) continue;
-    if (is_word_end() && cur() != '(') break;
+    if ((is_word_end() && cur() != '(') || pipe_size() > 0) break;
     if (out.words.empty() && (cur() == '(' || (cur() == '$' && look(1) == '(')))
       return fail(begin, "a command's name cannot be a substitution");
     if (out.words.empty() && cur() == '{') return fail(begin, "a command's name with braces");
@@ -448,6 +449,11 @@ bool FishParser::simple(Node& out) {
         std::any_of(out.words.front().parts.begin(), out.words.front().parts.end(),
                     [](const WordPart& part) { return part.kind == PartKind::kCommandSub; });
     if (has_sub) return fail(begin, "a command's name cannot be a substitution");
+    const Span name = out.words.front().span;  // fish joins lines when it has looked for keywords
+    if (out.words.size() == 1 && text_.substr(static_cast<std::size_t>(name.begin),
+                                              static_cast<std::size_t>(name.end - name.begin))
+                                         .find("\\\n") != std::string_view::npos)
+      return fail(name.begin, "a command's name that goes on in the next line");
   }
   if (!out.words.empty()) return true;
   return out.assignments.empty() ? unexpected()

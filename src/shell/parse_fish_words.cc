@@ -24,8 +24,14 @@ bool FishParser::word(Word& out) {
 
 bool FishParser::parts(std::vector<WordPart>& out, int& braces) {
   while (true) {
+    const int begin = pos_;
     skip_continued();
     const char c = cur();
+    const PartKind last = out.empty() ? PartKind::kLiteral : out.back().kind;
+    const bool may_go_on = last == PartKind::kParameter || last == PartKind::kCommandSub ||
+                           last == PartKind::kAnsiC;  // `$a` and `b` of two lines are $ab
+    if (pos_ > begin && may_go_on && (c == '(' || !is_word_end()))
+      return fail(begin, "an expansion that may go on in the next line");
     if (at_end()) return true;
     if (c == '(') {
       if (!substitution(out, false)) return false;
@@ -75,6 +81,9 @@ bool FishParser::double_quote(std::vector<WordPart>& out) {
     if (cur() == '\\') {
       const char next = look(1);
       if (next == '\n') {
+        const PartKind last = quoted.parts.empty() ? PartKind::kLiteral : quoted.parts.back().kind;
+        if (last == PartKind::kParameter || last == PartKind::kCommandSub)
+          return fail(pos_, "an expansion that may go on in the next line");
         pos_ += 2;
       } else if (next == '"' || next == '$' || next == '\\') {
         quoted.parts.emplace_back(PartKind::kEscape, Span{pos_, pos_ + 2}, std::string(1, next));

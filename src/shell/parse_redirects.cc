@@ -181,14 +181,16 @@ bool Parser::read_here_doc(HereDoc& doc) {
   }
   map.push_back(doc.span.end);
   if (doc.is_quoted) {
-    doc.parts.emplace_back(PartKind::kSingle, doc.span, std::move(body));
+    doc.parts.emplace_back(PartKind::kSingle, doc.span, body);
+    doc.text = std::move(body);
     return count();
   }
   const Nest nest(*this);
   if (!nest.ok) return false;
   state_.retried += body.size();
   if (state_.retried > 4 * kMaxSource) return fail_limit("has too much text in here-documents");
-  Parser parser(body, &map, dialect_, Mode::kScript, state_);
+  doc.text = std::move(body);
+  Parser parser(doc.text, &map, dialect_, Mode::kScript, state_);
   return parser.parse_text(doc.parts, In::kHereDoc);
 }
 

@@ -226,7 +226,8 @@ bool Parser::double_quote(std::vector<WordPart>& out, PartKind kind, int begin) 
 
 // $'…': only \' and \\ matter for where it ends.
 bool Parser::ansi_quote(std::vector<WordPart>& out, int begin) {
-  take();
+  take(0);
+  ++pos_;  // no take(): within the quotes a backslash before a newline stays
   std::size_t at = static_cast<std::size_t>(pos_);
   while (at < text_.size() && text_[at] != '\'')
     at += text_[at] == '\\' ? 2 : 1;

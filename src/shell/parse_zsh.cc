@@ -79,8 +79,7 @@ bool Parser::zsh_braces(std::vector<Node>& out) {
 }
 
 bool Parser::zsh_sublist(std::vector<Node>& out) {
-  const char c = cur();
-  if (at_list_end() || c == ';' || c == '&' || c == '\n') return unexpected();
+  if (at_list_end() || at_separator() || cur() == '\n') return unexpected();
   return and_or(out.emplace_back());
 }
 
@@ -188,7 +187,7 @@ bool Parser::zsh_function(Node& out, int begin, std::string names) {
   out.kind = NodeKind::kFunction;
   out.name = std::move(names);
   if (!newlines()) return false;
-  if (at_list_end() || cur() == ';' || cur() == '&') return unexpected();
+  if (at_list_end() || at_separator()) return unexpected();
   const Nest nest(*this);
   if (!nest.ok || !command(out.children.emplace_back())) return false;
   out.span = span_from(begin);
@@ -201,7 +200,7 @@ bool Parser::zsh_anonymous(Node& out) {
   out.kind = NodeKind::kAnonymous;
   if (cur() == '(') take(2);
   if (!newlines()) return false;
-  if (at_list_end() || cur() == ';' || cur() == '&') return unexpected();
+  if (at_list_end() || at_separator()) return unexpected();
   const Nest nest(*this);
   Node& inner = out.children.emplace_back();
   if (!nest.ok || !command(inner)) return false;

@@ -31,6 +31,47 @@ enum class In : std::uint8_t {
   kZshGroup,     // zsh's (…) in a word: until )
 };
 
+inline bool is_blank(char c) noexcept {
+  return c == ' ' || c == '\t';
+}
+
+inline bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+inline bool is_name_start(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+inline bool is_name_char(char c) noexcept {
+  return is_name_start(c) || is_digit(c);
+}
+
+// Characters that end a word: blanks, newline, operators, the end.
+inline bool is_meta(char c) noexcept {
+  switch (c) {
+    case '\0':
+    case ' ':
+    case '\t':
+    case '\n':
+    case ';':
+    case '&':
+    case '|':
+    case '(':
+    case ')':
+    case '<':
+    case '>':
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Characters that mean themselves wherever words are read.
+inline bool is_plain(char c) noexcept {
+  return is_name_char(c) || c == '-' || c == '.' || c == ',';
+}
+
 // What all parsers of one parse() share.
 struct ParseState {
   int nodes = 0;
@@ -117,7 +158,7 @@ class Parser {
   bool command(Node& out);
   bool simple(Node& out);
   bool simple_word(Node& out, bool& takes_assignments);
-  bool try_assignment(std::vector<Assignment>& out, bool& is_one);
+  bool try_assignment(std::vector<Assignment>& out, bool is_first, bool& is_one);
   bool assignment_value(Assignment& out);
   bool array_elements(Assignment& out);
   bool redirects(Node& out);
@@ -175,9 +216,21 @@ class Parser {
   bool newlines();            // blanks, comments, newlines, and bodies of here-documents
   std::string ahead() const;  // the plain word here, "" if there is none
 
-  bool at_word(std::string_view wanted) const { return ahead() == wanted; }
+  bool at_word(std::string_view wanted) const {  // ahead() == wanted, without a copy
+    int at = 0;
+    for (const char c : wanted) {
+      if (look(at++) != c) return false;
+    }
+    return is_meta(look(at));
+  }
 
   bool take_word(std::string_view wanted);  // or fails
+
+  // ; or &, where a command is wanted; `&>f` begins one.
+  bool at_separator() {
+    return cur() == ';' || (cur() == '&' && !(look(1) == '>' && is_bash_like()));
+  }
+
   bool at_list_end();
   bool is_name_here(int begin) const;
   bool is_history() const;
@@ -217,6 +270,7 @@ struct Parser::Attempt {
         begin(parser.pos_),
         nodes(parser.state_.nodes),
         is_in_test(parser.is_in_test_),
+        has_groups(parser.has_groups_),
         pending(parser.pending_) {}
 
   // False where the parse must end: at a limit that was met, or too many bytes were read twice.
@@ -229,55 +283,15 @@ struct Parser::Attempt {
     state.retried += static_cast<std::size_t>(parser.pos_ - begin);
     parser.pos_ = begin;
     parser.is_in_test_ = is_in_test;
+    parser.has_groups_ = has_groups;
     parser.pending_ = pending;
     return state.retried <= 4 * kMaxSource || parser.fail_limit(too_many);
   }
 
   Parser& parser;
   int begin, nodes;
-  bool is_in_test;
+  bool is_in_test, has_groups;
   std::vector<HereDoc*> pending;
 };
-
-inline bool is_blank(char c) noexcept {
-  return c == ' ' || c == '\t';
-}
-
-inline bool is_digit(char c) noexcept {
-  return c >= '0' && c <= '9';
-}
-
-inline bool is_name_start(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-inline bool is_name_char(char c) noexcept {
-  return is_name_start(c) || is_digit(c);
-}
-
-// Characters that end a word: blanks, newline, operators, the end.
-inline bool is_meta(char c) noexcept {
-  switch (c) {
-    case '\0':
-    case ' ':
-    case '\t':
-    case '\n':
-    case ';':
-    case '&':
-    case '|':
-    case '(':
-    case ')':
-    case '<':
-    case '>':
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Characters that mean themselves wherever words are read.
-inline bool is_plain(char c) noexcept {
-  return is_name_char(c) || c == '-' || c == '.' || c == ',';
-}
 
 }  // namespace wick::shell

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
+#include "shell/name_index.h"
 #include "shell/value.h"
 
 namespace wick::shell {
@@ -103,12 +105,25 @@ bool is_home(std::string_view path, std::string_view home) {
   return false;
 }
 
+constexpr std::string_view tree_at(std::size_t i) noexcept {
+  return i < kTops.size() ? kTops[i] : kDeep[i - kTops.size()];
+}
+
+constexpr std::size_t kTrees = kTops.size() + kDeep.size();
+
+constexpr auto kTreeSlots = [] {
+  NameSlots<kTrees> out{};
+  for (std::size_t i = 0; i < kTrees; ++i)
+    add_name(out, tree_at(i), i);
+  return out;
+}();
+
 bool is_system_tree(std::string_view path) {
   if (path == "/") return true;
   constexpr std::size_t kLongest = 16;  // "/usr/lib/modules"
   if (!path.starts_with('/') || path.size() > kLongest) return false;
-  const auto is = [&](std::string_view tree) { return path == tree; };
-  return std::any_of(kTops.begin(), kTops.end(), is) || std::any_of(kDeep.begin(), kDeep.end(), is);
+  return find_name(kTreeSlots, hash_of(path), kTrees,
+                   [&](std::size_t i) { return tree_at(i) == path; }) < kTrees;
 }
 
 bool is_tmp(std::string_view path) noexcept {
@@ -248,6 +263,7 @@ bool is_sink(std::string_view path) noexcept {
   static constexpr std::string_view kSinks[] = {"/dev/null",   "/dev/zero",    "/dev/full",
                                                 "/dev/stdout", "/dev/stderr",  "/dev/stdin",
                                                 "/dev/tty",    "/dev/urandom", "/dev/random"};
+  if (!path.starts_with("/dev/")) return false;
   return path.starts_with("/dev/fd/") ||
          std::find(std::begin(kSinks), std::end(kSinks), path) != std::end(kSinks);
 }
@@ -258,20 +274,45 @@ bool is_socket(std::string_view path) noexcept {
 
 namespace {
 
-bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> ends) {
-  return !path.empty() && std::any_of(ends.begin(), ends.end(), [&](auto end) {
-    return path.back() == end.back() && path.ends_with(end);
-  });
+constexpr std::uint32_t bit_of(char c) noexcept {
+  return 1U << (static_cast<unsigned char>(c) & 31U);
 }
 
-// Each of `parts` begins with a slash and has a second character.
-bool has_part(std::string_view path, std::initializer_list<std::string_view> parts) {
+// Texts, and a bit for each one's character that tells most: a path without it has none of them.
+template <std::size_t kCount>
+struct Texts {
+  std::array<std::string_view, kCount> all;
+  std::uint32_t bits = 0;
+};
+
+template <class... T>
+constexpr Texts<sizeof...(T)> endings(T... texts) noexcept {
+  return {{std::string_view(texts)...}, (bit_of(std::string_view(texts).back()) | ...)};
+}
+
+// Each begins with a slash and has a second character.
+template <class... T>
+constexpr Texts<sizeof...(T)> parts_of_paths(T... texts) noexcept {
+  return {{std::string_view(texts)...}, (bit_of(std::string_view(texts)[1]) | ...)};
+}
+
+template <std::size_t kCount>
+bool ends_with_any(std::string_view path, const Texts<kCount>& ends) {
+  return !path.empty() && (bit_of(path.back()) & ends.bits) != 0 &&
+         std::any_of(ends.all.begin(), ends.all.end(),
+                     [&](std::string_view end) { return path.ends_with(end); });
+}
+
+template <std::size_t kCount>
+bool has_part(std::string_view path, const Texts<kCount>& parts) {
   std::string_view rest = path;
   while (true) {
     rest.remove_prefix(std::min(rest.find('/'), rest.size()));
     if (rest.size() < 2) return false;
-    for (const std::string_view part : parts) {
-      if (rest[1] == part[1] && rest.starts_with(part)) return true;
+    if ((bit_of(rest[1]) & parts.bits) != 0) {
+      for (const std::string_view part : parts.all) {
+        if (rest.starts_with(part)) return true;
+      }
     }
     rest.remove_prefix(1);
   }
@@ -280,10 +321,12 @@ bool has_part(std::string_view path, std::initializer_list<std::string_view> par
 }  // namespace
 
 bool is_key_store(std::string_view path) noexcept {
-  const bool is_in = has_part(path, {"/.ssh/", "/.gnupg/", "/.aws/", "/.kube/", "/.config/gcloud/",
-                                     "/.password-store/", "/keyrings/", "/Keychains/"});
-  return (is_in && is_credential(path, "")) ||
-         ends_with_any(path, {"/.ssh", "/.gnupg", "/.aws", "/.password-store", "/keyrings"});
+  static constexpr auto kInside =
+      parts_of_paths("/.ssh/", "/.gnupg/", "/.aws/", "/.kube/", "/.config/gcloud/",
+                     "/.password-store/", "/keyrings/", "/Keychains/");
+  static constexpr auto kWhole =
+      endings("/.ssh", "/.gnupg", "/.aws", "/.password-store", "/keyrings");
+  return (has_part(path, kInside) && is_credential(path, "")) || ends_with_any(path, kWhole);
 }
 
 bool is_endless_device(std::string_view path) {
@@ -311,26 +354,18 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
   static_cast<void>(home);
   if (path.ends_with(".pub") || path.ends_with("/known_hosts") || path.ends_with("/.ssh/config"))
     return false;
-  const bool has_hidden = path.find("/.") != std::string_view::npos;
-  return (has_hidden && has_part(path, {"/.ssh/", "/.gnupg/", "/.aws/", "/.azure/",
-                                        "/.config/gcloud", "/.kube/", "/.docker/config.json",
-                                        "/.mozilla/", "/.password-store", "/.config/gh/hosts"})) ||
-         has_part(path, {"/google-chrome/", "/chromium/", "/Login Data", "/cookies.sqlite",
-                         "/key4.db", "/logins.json", "/keyrings/", "/Keychains/",
-                         "/etc/ssl/private", "/etc/ssh/ssh_host", "/secrets/"}) ||
-         ends_with_any(path, {"/etc/shadow",   "/etc/gshadow",
-                              "/etc/sudoers",  "/.netrc",
-                              "/.pgpass",      "/.git-credentials",
-                              "/.npmrc",       "/.pypirc",
-                              "/id_rsa",       "/id_ed25519",
-                              "/id_ecdsa",     "/id_dsa",
-                              ".key",          ".p12",
-                              ".pfx",          ".kdbx",
-                              "/.env",         "/credentials",
-                              "/.vault-token", "/.my.cnf",
-                              "/.htpasswd",    "/proc/self/environ",
-                              "/wallet.dat",   "/.ssh",
-                              "/.aws",         "/.gnupg"}) ||
+  static constexpr auto kHidden =
+      parts_of_paths("/.ssh/", "/.gnupg/", "/.aws/", "/.azure/", "/.config/gcloud", "/.kube/",
+                     "/.docker/config.json", "/.mozilla/", "/.password-store", "/.config/gh/hosts");
+  static constexpr auto kOpen = parts_of_paths(
+      "/google-chrome/", "/chromium/", "/Login Data", "/cookies.sqlite", "/key4.db", "/logins.json",
+      "/keyrings/", "/Keychains/", "/etc/ssl/private", "/etc/ssh/ssh_host", "/secrets/");
+  static constexpr auto kEnds = endings(
+      "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/.netrc", "/.pgpass", "/.git-credentials",
+      "/.npmrc", "/.pypirc", "/id_rsa", "/id_ed25519", "/id_ecdsa", "/id_dsa", ".key", ".p12",
+      ".pfx", ".kdbx", "/.env", "/credentials", "/.vault-token", "/.my.cnf", "/.htpasswd",
+      "/proc/self/environ", "/wallet.dat", "/.ssh", "/.aws", "/.gnupg");
+  return has_part(path, kHidden) || has_part(path, kOpen) || ends_with_any(path, kEnds) ||
          path == "id_rsa" || path == ".env" || path == "credentials" || is_private_pem(path);
 }
 
@@ -403,13 +438,12 @@ bool is_own_rc(std::string_view path, std::string_view home) noexcept {
 }
 
 bool is_persistence(std::string_view path, std::string_view home) noexcept {
-  return is_own_rc(path, home) ||
-         has_part(path, {"/.git/hooks/", "/.git/config", "/etc/cron", "/var/spool/cron",
-                         "/etc/systemd/", "/.config/systemd/", "/.config/autostart", "/etc/init.d/",
-                         "/etc/profile", "/etc/rc.local", "/LaunchAgents/", "/LaunchDaemons/",
-                         "/etc/udev/", "/etc/ld.so.preload", "/.config/fish/"}) ||
-         path.starts_with(".git/hooks/") || path == ".git/config" ||
-         path.ends_with("/authorized_keys");
+  static constexpr auto kPlaces = parts_of_paths(
+      "/.git/hooks/", "/.git/config", "/etc/cron", "/var/spool/cron", "/etc/systemd/",
+      "/.config/systemd/", "/.config/autostart", "/etc/init.d/", "/etc/profile", "/etc/rc.local",
+      "/LaunchAgents/", "/LaunchDaemons/", "/etc/udev/", "/etc/ld.so.preload", "/.config/fish/");
+  return is_own_rc(path, home) || has_part(path, kPlaces) || path.starts_with(".git/hooks/") ||
+         path == ".git/config" || path.ends_with("/authorized_keys");
 }
 
 bool is_trust_root(std::string_view path) noexcept {
@@ -422,8 +456,9 @@ bool is_trust_root(std::string_view path) noexcept {
 
 bool is_history_file(std::string_view path, std::string_view home) noexcept {
   static_cast<void>(home);
-  return ends_with_any(path, {"/.bash_history", "/.zsh_history", "/.history", "/fish_history"}) ||
-         path.starts_with("/var/log/");
+  static constexpr auto kEnds =
+      endings("/.bash_history", "/.zsh_history", "/.history", "/fish_history");
+  return ends_with_any(path, kEnds) || path.starts_with("/var/log/");
 }
 
 }  // namespace wick::shell

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "shell/parse.h"
+#include "shell/parser.h"
 #include "shell/print_fish.h"
 
 namespace wick::shell {
@@ -13,6 +13,8 @@ namespace {
 
 class Printer {
  public:
+  explicit Printer(Dialect dialect) : dialect_(dialect) {}
+
   void list(const std::vector<Node>& nodes);
   void node(const Node& node);
   void word(const Word& word);
@@ -38,24 +40,23 @@ class Printer {
   void case_command(const Node& node);
   void pipeline(const Node& node);
   void test(const Test& test);
+  void close();
 
+  Dialect dialect_;
   std::string out_;
   std::vector<const HereDoc*> pending_;
 };
 
 void Printer::newline() {
   out_ += '\n';
-  for (const HereDoc* doc : std::exchange(pending_, {})) {
-    if (doc->is_quoted) {
-      for (const WordPart& part : doc->parts)
-        out_ += part.text;
-    } else {
-      parts(doc->parts);
-    }
-    if (!doc->parts.empty() && out_.back() != '\n') out_ += '\n';
-    out_ += doc->delimiter;
-    out_ += '\n';
-  }
+  for (const HereDoc* doc : std::exchange(pending_, {}))
+    out_ += doc->text + doc->delimiter + "\n";
+}
+
+// In a typed line `!)` is history expansion, and `! )` is none.
+void Printer::close() {
+  if (out_.back() == '!') out_ += ' ';
+  out_ += ')';
 }
 
 void Printer::list(const std::vector<Node>& nodes) {
@@ -120,10 +121,16 @@ void Printer::redirects(const Node& node) {
 void Printer::pipeline(const Node& node) {
   if (node.is_timed) out_ += "time ";
   if (node.is_negated) out_ += "! ";
+  const std::size_t begin = out_.size();
   for (std::size_t i = 0; i < node.children.size(); ++i) {
     if (i > 0) out_ += node.children[i - 1].pipes_stderr ? " |& " : " | ";
     this->node(node.children[i]);
   }
+  // A command of the name -p: `time -p` alone is an option.
+  const bool has_option = node.is_timed && !node.is_negated && dialect_ != Dialect::kZsh;
+  if (has_option && out_.compare(begin, 2, "-p") == 0 &&
+      (begin + 2 == out_.size() || is_meta(out_[begin + 2])))
+    out_.insert(begin, "-p ");
 }
 
 void Printer::simple(const Node& node) {
@@ -178,7 +185,7 @@ void Printer::assignment(const Assignment& a) {
     }
     word(a.elements[i].value);
   }
-  out_ += ')';
+  close();
 }
 
 void Printer::redirect(const Redirect& r) {
@@ -187,24 +194,16 @@ void Printer::redirect(const Redirect& r) {
   if (!r.variable.empty()) out_ += "{" + r.variable + "}";
   if (r.fd >= 0) out_ += std::to_string(r.fd);
   // zsh's `2>>&f` and `2>&|f`: in `2&>f` the number would be a word.
-  if (r.fd >= 0 && r.op == RedirectOp::kBothAppend)
+  const bool has_fd = r.fd >= 0 || !r.variable.empty();
+  if (has_fd && r.op == RedirectOp::kBothAppend)
     out_ += ">>&";
-  else if (r.fd >= 0 && r.op == RedirectOp::kBoth)
+  else if (has_fd && r.op == RedirectOp::kBoth)
     out_ += ">&|";
   else
     out_ += kOps[static_cast<int>(r.op)];
-  if (!r.here_doc) {
-    // `<<(…)` would be a here-document.
-    const bool is_process =
-        !r.target.parts.empty() && r.target.parts.front().kind == PartKind::kProcessSub;
-    if (is_process) out_ += ' ';
-    const std::size_t at = out_.size();
-    word(r.target);
-    if (std::string_view(out_).substr(at).starts_with('!')) out_.insert(at, " ");  // zsh's `>!`
-    return;
-  }
+  out_ += ' ';  // with what follows, the operator could be another one: `<<(…)`, `<<-`, `>!`
+  if (!r.here_doc) return word(r.target);
   if (!r.here_doc->is_quoted) {
-    if (r.here_doc->delimiter.starts_with('-')) out_ += ' ';  // `<<-` is another operator
     out_ += r.here_doc->delimiter;
   } else {
     for (const char c : r.here_doc->delimiter)
@@ -273,7 +272,7 @@ void Printer::part(const WordPart& part) {
       }
       if (out_[begin - 1] == '(' && out_.size() > begin && out_[begin] == '(')
         out_.insert(begin, 1, ' ');  // $(( is arithmetic
-      out_ += ')';
+      close();
       pending_ = std::move(outer);
       return;
     }
@@ -405,7 +404,7 @@ void Printer::case_command(const Node& node) {
       if (i > 0) out_ += " | ";
       word(item.patterns[i]);
     }
-    out_ += ')';
+    close();
     inner(item.body);
     out_ += item.end;
     newline();
@@ -449,7 +448,7 @@ void Printer::test(const Test& test) {
 
 std::string print(const Script& script) {
   if (script.dialect == Dialect::kFish) return print_fish(script.body);
-  Printer printer;
+  Printer printer(script.dialect);
   printer.list(script.body);
   std::string text = printer.take();
   if (text.starts_with('^')) text.insert(0, " ");  // `^old^new` of a typed line
@@ -458,14 +457,14 @@ std::string print(const Script& script) {
 
 std::string print(const Node& node, Dialect dialect) {
   if (dialect == Dialect::kFish) return print_fish(node);
-  Printer printer;
+  Printer printer(dialect);
   printer.node(node);
   return printer.take();
 }
 
 std::string print(const Word& word, Dialect dialect) {
   if (dialect == Dialect::kFish) return print_fish(word);
-  Printer printer;
+  Printer printer(dialect);
   printer.word(word);
   return printer.take();
 }

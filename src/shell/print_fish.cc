@@ -96,9 +96,8 @@ void FishPrinter::redirects(const Node& node) {
     out_ += ' ';
     if (r.fd >= 0) out_ += std::to_string(r.fd);
     out_ += kOps[static_cast<int>(r.op)];
-    const std::size_t at = out_.size();
+    out_ += ' ';  // `>?` is another operator
     word(r.target);
-    if (out_.substr(at).starts_with('?')) out_.insert(at, " ");  // `>?` is another operator
   }
 }
 

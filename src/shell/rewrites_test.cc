@@ -539,7 +539,8 @@ std::string broken(const Verdict& before, const Verdict& after, Relation relatio
 
 std::vector<std::string> originals() {
   std::vector<std::string> out;
-  for (const char* const name : {"issue.tsv", "own.tsv", "attack.tsv", "ordinary.tsv"}) {
+  for (const char* const name :
+       {"issue.tsv", "own.tsv", "attack.tsv", "ordinary.tsv", "tools.tsv"}) {
     std::ifstream file(test::test_data(std::string("shell/") + name));
     std::string line;
     while (std::getline(file, line)) {

@@ -130,12 +130,12 @@ bool is_short_of(const Option& option, char c) {
 class Reader {
  public:
   Reader(const Row& row, const std::vector<Arg>& argv, std::size_t first)
-      : row_(row), argv_(argv), at_(first), stop_(row.operands.find_first_of("cv")) {}
+      : row_(row), argv_(argv), at_(first), stop_(row.operands().find_first_of("cv")) {}
 
   Usage read();
 
  private:
-  bool has_effect(char c) const { return row_.effects.find(c) != std::string_view::npos; }
+  bool has_effect(char c) const { return row_.effects().find(c) != std::string_view::npos; }
 
   bool stops_at_operand() const { return has_effect('-') || stop_ != std::string_view::npos; }
 
@@ -179,7 +179,7 @@ Usage Reader::read() {
     }
     if (out_.n_operands == stop_) {
       out_.rest = at_;
-      out_.rest_role = row_.operands[stop_];
+      out_.rest_role = row_.operands()[stop_];
       break;
     }
     out_.items.push_back({kOperand, &arg});
@@ -199,7 +199,7 @@ void Reader::option(const Arg& arg) {
   // find-like words (-name) are rows with a name of several letters: tried first.
   bool found = false;
   if (has_effect('+') && text.size() > 2) {
-    each_option_with(row_.options, text, [&](const Option& o) {
+    each_option_with(row_.options(), text, [&](const Option& o) {
       if (o.is_long || o.name != text ||
           (o.takes == ' ' && o.operand_role == ' ' && o.effect == ' '))
         return true;
@@ -217,7 +217,7 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
   Option match;
   int n = 0;
   bool is_exact = false;
-  each_option_with(row_.options, name, [&](const Option& o) {
+  each_option_with(row_.options(), name, [&](const Option& o) {
     if (!o.is_long) return true;
     if (o.name == name) {
       match = o;
@@ -252,7 +252,7 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
   const std::string_view name = text.substr(0, equals);
   Option match;
   bool found = false;
-  each_option_with(row_.options, name, [&](const Option& o) {
+  each_option_with(row_.options(), name, [&](const Option& o) {
     if (o.name != name || (equals != std::string_view::npos && o.takes == ' ')) return true;
     match = o;
     found = true;
@@ -267,12 +267,12 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
 }
 
 void Reader::short_options(const Arg& arg, const std::string& text) {
-  const bool takes_numbers = row_.options.starts_with("-0 ");  // head -20
+  const bool takes_numbers = row_.options().starts_with("-0 ");  // head -20
   if (takes_numbers && text.find_first_not_of("0123456789", 1) == std::string::npos) return;
   for (std::size_t i = 1; i < text.size(); ++i) {
     Option match;
     bool found = false;
-    each_option_of(row_.options, text[i], [&](const Option& o) {
+    each_option_of(row_.options(), text[i], [&](const Option& o) {
       if (!is_short_of(o, text[i]) || (has_effect('+') && o.name.size() > 2 && o.takes != ' '))
         return true;
       match = o;
@@ -317,7 +317,7 @@ void Reader::use(const Option& option, std::string_view name, Span span,
 // only say how to print do nothing.
 void Reader::unknown_word(const Arg& arg) {
   bool is_harmless = true;
-  each_option(row_.options, [&](const Option& o) {
+  each_option(row_.options(), [&](const Option& o) {
     const bool has_role =
         o.takes != ' ' && std::string_view(".nrk").find(o.role) == std::string_view::npos;
     if (has_role || o.effect != ' ' || o.operand_role != ' ') is_harmless = false;
@@ -331,7 +331,7 @@ void Reader::place_operands() {
   const auto is_option = [](const Usage::Item& item) { return item.role != kOperand; };
   if (!std::is_partitioned(out_.items.begin(), out_.items.end(), is_option))
     std::stable_partition(out_.items.begin(), out_.items.end(), is_option);
-  std::string_view spec = row_.operands;
+  std::string_view spec = row_.operands();
   if (stop_ != std::string_view::npos) spec = spec.substr(0, stop_);
   if (drops_first_ && !spec.empty()) spec.remove_prefix(1);
   if (drops_last_ && !spec.empty()) spec.remove_suffix(1);
@@ -361,13 +361,20 @@ void Reader::place_operands() {
 }
 
 bool is_named(const Row& row, std::string_view name) noexcept {
-  if (row.name == name) return true;
+  if (row.name() == name) return true;
   bool out = false;
-  each_name(row, [&](std::string_view one) { out = out || one == name; });
+  each_name(row.name(), [&](std::string_view one) { out = out || one == name; });
   return out;
 }
 
 }  // namespace
+
+std::string_view Row::text(std::size_t number) const noexcept {
+  std::size_t begin = begin_;
+  for (std::size_t i = 0; i < number; ++i)
+    begin += sizes_[i];
+  return kTables[table_]->text.substr(begin, sizes_[number]);
+}
 
 bool Usage::has(std::string_view option) const noexcept {
   return std::find(options.begin(), options.end(), option) != options.end();
@@ -386,8 +393,8 @@ const Row* find_row(std::string_view name) noexcept {
 
 std::string_view printed_name(const Row& row, std::string_view name) noexcept {
   std::string_view first, own;
-  each_name(row, [&](std::string_view one) {
-    for (const std::string_view prefix : {"zsh:", "fish:"})
+  each_name(row.name(), [&](std::string_view one) {
+    for (const std::string_view prefix : {"zsh:", "fish:", "cloud:"})
       one.remove_prefix(one.starts_with(prefix) ? prefix.size() : 0);
     if (first.empty()) first = one;
     if (one == name) own = one;
@@ -403,40 +410,41 @@ RowCounts count_rows() noexcept {
   RowCounts out;
   for (const RowTable* table : kTables) {
     for (const Row& row : table->rows) {
-      const int names = 1 + static_cast<int>(std::count(row.name.begin(), row.name.end(), '|'));
+      const int names = 1 + static_cast<int>(std::count(row.name().begin(), row.name().end(), '|'));
       out.all += names;
-      if (row.name.find(' ') == std::string_view::npos) out.commands += names;
-      if (row.operands.find('c') != std::string_view::npos) out.wrappers += names;
-      if (row.effects.find('C') != std::string_view::npos) out.interpreters += names;
+      if (row.name().find(' ') == std::string_view::npos) out.commands += names;
+      if (row.operands().find('c') != std::string_view::npos) out.wrappers += names;
+      if (row.effects().find('C') != std::string_view::npos) out.interpreters += names;
     }
   }
   return out;
 }
 
 std::string first_bad_row() {
-  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZLIOE*";
+  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZLIOEBSbj*";
   constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_tem";
   for (const RowTable* table : kTables) {
     for (const Row& row : table->rows) {
-      bool is_good = row.operands.find_first_not_of(kRoles) == std::string_view::npos &&
-                     row.effects.find_first_not_of(kLetters) == std::string_view::npos;
-      each_name(row, [&](std::string_view one) { is_good = is_good && find_row(one) == &row; });
+      bool is_good = row.operands().find_first_not_of(kRoles) == std::string_view::npos &&
+                     row.effects().find_first_not_of(kLetters) == std::string_view::npos;
+      each_name(row.name(),
+                [&](std::string_view one) { is_good = is_good && find_row(one) == &row; });
       std::string letters;  // one meaning each
-      const bool is_read = each_option(row.options, [&](const Option& o) {
+      const bool is_read = each_option(row.options(), [&](const Option& o) {
         const bool is_cluster = !o.is_long && (o.takes == ' ' || o.name.size() == 2);
         for (const char c : o.name.substr(is_cluster ? 1 : o.name.size())) {
           const bool is_new = letters.find(c) == std::string::npos || (o.name == "-0");
-          is_good &= is_new || row.effects.find('+') != std::string_view::npos;
+          is_good &= is_new || row.effects().find('+') != std::string_view::npos;
           letters += c;
         }
         is_good &= o.is_long || o.takes == ' ' || o.name.size() == 2 ||
-                   row.effects.find('+') != std::string_view::npos;
+                   row.effects().find('+') != std::string_view::npos;
         is_good &= kRoles.find(o.role) != std::string_view::npos;
         is_good &= o.effect == ' ' || kLetters.find(o.effect) != std::string_view::npos;
         is_good &= o.operand_role == ' ' || kRoles.find(o.operand_role) != std::string_view::npos;
         return true;
       });
-      if (!is_good || !is_read) return std::string(row.name);
+      if (!is_good || !is_read) return std::string(row.name());
     }
   }
   return "";

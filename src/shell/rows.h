@@ -3,6 +3,7 @@
 //
 //   {"sort", "r*", "-bdfgiMhnRrVcCmsuz -k:. -o:w -S:. -t:. -T:a --output=w …", ""}
 //
+// name      "sort"; "git log" for a verb; "ls|dir" for several
 // operands  one letter each, `*` repeats the letter before it: "r*w" is sources and a destination
 // options   "-ab" flags, "-o:w" with an argument of role w, "--out=w" the same for a long name,
 //           "--color?." with an optional argument; suffixes: "@D" gives every operand the role D,
@@ -11,7 +12,9 @@
 // effects   letters of kEffectLetters
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,11 +26,31 @@
 
 namespace wick::shell {
 
-struct Row {
-  std::string_view name;  // "sort"; "git log" for a verb; "ls|dir" for several
-  std::string_view operands;
-  std::string_view options;
-  std::string_view effects;
+// Where a row's texts lie. It has no pointers: a table of them would have to be relocated page by
+// page at each start of the program.
+class Row {
+ public:
+  constexpr Row() = default;
+
+  constexpr Row(std::size_t table, std::size_t begin, std::array<std::uint16_t, 4> sizes)
+      : begin_(static_cast<std::uint32_t>(begin)),
+        table_(static_cast<std::uint16_t>(table)),
+        sizes_(sizes) {}
+
+  std::string_view name() const noexcept { return text(0); }
+
+  std::string_view operands() const noexcept { return text(1); }
+
+  std::string_view options() const noexcept { return text(2); }
+
+  std::string_view effects() const noexcept { return text(3); }
+
+ private:
+  std::string_view text(std::size_t number) const noexcept;
+
+  std::uint32_t begin_ = 0;  // in the texts of its table, one behind another
+  std::uint16_t table_ = 0;
+  std::array<std::uint16_t, 4> sizes_ = {};
 };
 
 // Roles of operands and of arguments of options:
@@ -44,6 +67,8 @@ struct Row {
 //   F  header, @FILE sends a file                      Q  data, NAME@FILE sends a file
 //   Z  number; arithmetic in zsh             L  program whose loader runs (ldd)
 //   I  picture of ImageMagick   O  path that Perl opens   E  text, or @FILE
+//   B container or image     S kind of a resource, perhaps a secret
+//   j path that is sent, or NAME:PATH        b path that is overwritten, or NAME:PATH
 //   P sets something of the system   R content of a tree   C files of a list are created below
 //   D, M, W, R reach everything below
 //

@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"echo", ".*", "", "+E"},
     {"printf", ".*", "", "+E"},
     {":|true|false", ".*", "", "+E"},
@@ -80,6 +80,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kBuiltinRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kBuiltinRows = table_of<kRows, 8>();
 
 }  // namespace wick::shell

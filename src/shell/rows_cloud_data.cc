@@ -6,12 +6,12 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"docker|podman|nerdctl", "v",
      "-0Dv -H:. -c:. -l:. --host=. --context=. --log-level=. --debug --config=r", "-+"},
     {"docker ps|docker images|docker logs|docker inspect|docker version|docker info|"
      "docker stats|docker top|docker port|docker diff|docker history|docker events|"
-     "docker search|docker help|docker wait|podman ps|podman images|podman logs|"
+     "docker help|docker wait|podman ps|podman images|podman logs|"
      "podman inspect|podman version|podman info|podman stats|podman top|podman port",
      ".*",
      "-0aqlstd -f:. -n:. --all --quiet --filter=. --format=. --no-trunc --last=. "
@@ -30,12 +30,18 @@ constexpr Row kRows[] = {
      "-0qa -t:. -f:r --tag=. --file=r --no-cache --pull --build-arg=. --target=. "
      "--platform=. --quiet --progress=. --all-tags --rm --network=. --load --label=.",
      "nj+"},
-    {"docker push|docker login|docker logout|podman push", ".*", "-0aq -u:. -p:.", "nX+"},
-    {"docker rm|docker rmi|docker context|docker volume|docker network|docker system|"
+    {"docker search|podman search", ".", "-f:. --filter=. --limit=. --no-trunc --format=.", "n+"},
+    {"docker push|podman push", ".", "-aq --all-tags --quiet --disable-content-trust", "nh+"},
+    {"docker login|docker logout", ".*", "-0aq -u:. -p:.", "nX+"},
+    {"docker rm|docker rmi|docker image rm|docker container rm|docker network rm|podman rm|"
+     "podman rmi",
+     "B*", "-0fvl --force --volumes!B --link --no-prune", "+"},
+    {"docker cp|podman cp", "hb", "-aLq --archive --follow-link --quiet", "+"},
+    {"docker context|docker volume|docker network|docker system|"
      "docker image|docker container|docker builder|docker swarm|docker service|"
      "docker stack|docker node|docker secret|docker config|docker plugin|docker "
      "compose|docker manifest|docker trust|podman volume|podman network|podman "
-     "system|podman rm|podman rmi|podman image|podman container",
+     "system|podman image|podman container",
      "v",
      "-0vl -f:r -p:. --force --volumes --link --no-prune --file=r --project-name=. "
      "--env-file=r --profile=.",
@@ -62,8 +68,8 @@ constexpr Row kRows[] = {
      "--remove-orphans --timeout=. --no-cache --quiet --wait --driver=. -v!B "
      "--volumes!B --rmi=.!B",
      "nj+"},
-    {"docker volume rm|docker volume prune|docker network rm|docker network prune|"
-     "docker image rm|docker image prune|docker container rm|docker container prune|"
+    {"docker volume rm|docker volume prune|docker network prune|"
+     "docker image prune|docker container prune|"
      "docker system prune|docker builder prune|docker swarm leave|docker service rm|"
      "docker stack rm|docker node rm|docker secret rm|docker compose rm|docker "
      "compose kill",
@@ -100,11 +106,20 @@ constexpr Row kRows[] = {
      ".*", "-n:. --namespace=. --cluster=. --user=. --current", "k+"},
     {"helm version|helm env|helm lint|helm help|terraform version|tofu version", ".*",
      "--short --client --quiet -json", "+_"},
+    {"kubectl auth|kubectl rollout|helm repo|helm search|terraform state|tofu state", "v", "",
+     "-+"},
+    {"helm repo list|helm repo ls", "", "-o:. --output=.", "+"},
+    {"helm search repo", ".*", "-lr -o:. --versions --regexp --output=. --version=. --devel", "+"},
+    {"helm search hub", ".*", "-o:. --output=. --max-col-width=.", "n+"},
+    {"helm repo update|helm repo add", ".*", "--force-update --fail-on-repo-update-fail", "nm+"},
+    {"terraform state list|terraform state show|tofu state list|tofu state show", ".*", "-id:.",
+     "n+_"},
+    {"kubectl cp|oc cp", "hb", "-0 -n:. -c:. --namespace=. --container=. --no-preserve", "n+"},
     {"kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl "
      "explain|kubectl api-resources|kubectl api-versions|kubectl cluster-info|"
-     "kubectl auth|kubectl diff|kubectl events|kubectl "
-     "wait|kubectl options|oc get|oc describe|oc logs|oc status",
-     ".*",
+     "kubectl auth can-i|kubectl auth whoami|kubectl diff|kubectl events|kubectl rollout status|"
+     "kubectl rollout history|kubectl wait|kubectl options|oc get|oc describe|oc logs|oc status",
+     "S*",
      "-0AwfpR -n:. -o:. -l:. -c:. -L:. --all-namespaces --namespace=. --output=. "
      "--selector=. --watch --show-labels --sort-by=. --field-selector=. "
      "--container=. --follow --tail=. --since=. --previous --timestamps --context=. "
@@ -112,8 +127,9 @@ constexpr Row kRows[] = {
      "--recursive",
      "n+K"},
     {"kubectl apply|kubectl create|kubectl scale|kubectl set|kubectl label|kubectl "
-     "annotate|kubectl rollout|kubectl expose|kubectl autoscale|kubectl patch|"
-     "kubectl edit|kubectl replace|kubectl run|kubectl exec|kubectl cp|kubectl "
+     "annotate|kubectl rollout undo|kubectl rollout restart|kubectl rollout pause|"
+     "kubectl rollout resume|kubectl auth reconcile|kubectl expose|kubectl autoscale|kubectl patch|"
+     "kubectl edit|kubectl replace|kubectl run|kubectl exec|kubectl "
      "port-forward|kubectl attach|kubectl debug|kubectl taint|kubectl cordon|kubectl "
      "uncordon|kubectl proxy|kubectl certificate",
      ".*", "", "nU+"},
@@ -124,8 +140,8 @@ constexpr Row kRows[] = {
      "nB+"},
     {"helm|kustomize|minikube|kind|k3d|eksctl|argocd|flux|istioctl|skaffold|tilt", "v",
      "-0 -n:. --namespace=.", "-+"},
-    {"helm list|helm ls|helm status|helm history|helm get|helm search|helm show|helm "
-     "template|helm repo-list|minikube status|"
+    {"helm list|helm ls|helm status|helm history|helm get|helm show|helm "
+     "template|minikube status|"
      "minikube ip|kind get",
      ".*", "-0A -n:. -o:. -f:r --namespace=. --all-namespaces --output=. --values=r", "n+"},
     {"helm uninstall|helm delete|helm rollback|minikube delete|kind delete", ".*",
@@ -140,10 +156,29 @@ constexpr Row kRows[] = {
      ".*", "-json -no-color -out:w -var:. -var-file:r -target:. -input:.", "nj+_"},
     {"terraform init|terraform fmt|terraform get|terraform workspace|tofu init|tofu "
      "fmt|vagrant up|vagrant halt|vagrant reload|vagrant ssh",
-     ".*", "-upgrade -reconfigure -backend-config:. -check -recursive", "nj+_"},
-    {"terraform destroy|terraform apply|terraform import|terraform state|terraform "
+     ".*", "-upgrade -reconfigure -backend-config:. -check!0 -recursive", "nj+_"},
+    {"terraform destroy|terraform apply|terraform import|terraform state rm|terraform "
+     "state mv|terraform state push|terraform state replace-provider|tofu state rm|terraform "
      "taint|tofu destroy|tofu apply|pulumi destroy|pulumi up|vagrant destroy",
      ".*", "-f -auto-approve -target:. -var:. -var-file:r -force", "nB+_"},
+    // What the clouds' own readers take: eval_tools.cc.
+    {"cloud:aws|cloud:gcloud|cloud:az", ".*",
+     "-g:. -n:. -o:. -q -l:. -s:. --output=. --query=. --profile=. --region=. --format=. "
+     "--filter=. --filters=. --project=. --zone=. --limit=. --max-items=. --page-size=. "
+     "--no-paginate --no-cli-pager --sort-by=. --resource-group=. --name=. --location=. "
+     "--subscription=. --since=. --follow --start-time=. --end-time=. --instance-ids=. --bucket=. "
+     "--key=. --log-group-name=. --filter-pattern=. --quiet --uri",
+     "n+"},
+    {"aws s3|gcloud config", "v", "--profile=. --region=.", "-+"},
+    {"gsutil", "v", "-mq", "-+"},
+    {"aws s3 ls|gsutil ls|gsutil du|gsutil stat|gsutil cat", ".*",
+     "-lahrR --recursive --human-readable --summarize --profile=. --region=.", "n+"},
+    {"aws s3 cp|gsutil cp", "jb",
+     "-n -r!X -R!X --recursive!X --quiet --dryrun --profile=. --region=. --exclude=. --include=. "
+     "--acl=. --content-type=. --storage-class=. --no-progress",
+     "n+"},
+    {"gcloud config list|gcloud config get-value|gcloud config get", ".*", "--format=. --all", "+"},
+    {"gcloud config set|gcloud config unset", ".*", "", "m+"},
     {"aws|gcloud|az|doctl|heroku|fly|flyctl|vercel|netlify|firebase|linode-cli|oci|"
      "ibmcloud|wrangler|railway|supabase",
      "e*", "", "nBU"},
@@ -161,6 +196,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kCloudRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kCloudRows = table_of<kRows, 7>();
 
 }  // namespace wick::shell

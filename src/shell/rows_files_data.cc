@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"ls|dir|vdir", "n*",
      "-aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I:. -T:. -w:. --all --almost-all "
      "--author --escape --block-size=. --ignore-backups --color?. --directory "
@@ -350,6 +350,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kFileRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kFileRows = table_of<kRows, 0>();
 
 }  // namespace wick::shell

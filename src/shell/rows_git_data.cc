@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"git", "v",
      "-pP -C:n -c:e --paginate --no-pager --git-dir=n --work-tree=n --bare "
      "--no-replace-objects --literal-pathspecs --no-optional-locks --exec-path=e "
@@ -159,7 +159,7 @@ constexpr Row kRows[] = {
      "--force-with-lease?. --force-if-includes --delete!H --mirror!H --prune!H "
      "--receive-pack=e --exec=e --repo=. --ipv4 --ipv6",
      "hnj"},
-    {"git merge|git cherry-pick|git revert|git am|git apply", ".*",
+    {"git merge|git cherry-pick|git revert|git am", ".*",
      "-0enqvSx3R -m:. -s:. -X:. -F:r -p:. -C:. --no-ff --ff --ff-only --squash "
      "--no-squash --commit --no-commit --edit --no-edit --abort --continue --quit "
      "--skip --stat --no-stat --strategy=. --strategy-option=. --message=. "
@@ -168,6 +168,10 @@ constexpr Row kRows[] = {
      "--cached --check --reverse --reject --whitespace=. --directory=. --exclude=. "
      "--include=. --no-gpg-sign --summary --numstat",
      "Gj"},
+    {"git apply", "r*",
+     "-0vRq3 -p:. -C:. --check!0 --stat!0 --numstat!0 --summary!0 --index --cached --3way "
+     "--reverse --reject --whitespace=. --directory=. --exclude=. --include=. --verbose --quiet",
+     "G"},
     {"git rebase", ".*",
      "-0fknpqrvmsS -i!U -x:x --onto=. --interactive!U --exec=x --continue --abort "
      "--skip --quit --root --autosquash --autostash --no-autostash --keep-base "
@@ -258,9 +262,10 @@ constexpr Row kRows[] = {
      "cleanup|hg pull|hg update|hg commit|hg add|hg clone",
      ".*", "-0qvuA -m:. -r:. -F:r", "nG+"},
     {"gh", "v", "", "-+"},
+    {"gh api", ".", "-iq:. -t:. --include --jq=. --template=. --paginate --slurp --cache=.", "n+"},
     {"gh pr|gh issue|gh repo|gh run|gh release|gh workflow|gh gist|gh auth|gh label|"
      "gh secret|gh variable|gh cache|gh project|gh search|gh browse|gh status|gh "
-     "alias|gh config|gh extension|gh api",
+     "alias|gh config|gh extension",
      "v", "", "-+n"},
     {"gh pr list|gh pr view|gh pr status|gh pr diff|gh pr checks|gh issue list|gh "
      "issue view|gh issue status|gh repo view|gh repo list|gh run list|gh run view|"
@@ -283,6 +288,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kGitRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kGitRows = table_of<kRows, 4>();
 
 }  // namespace wick::shell

@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"sh|bash|dash|zsh|ksh|mksh|ash|rbash|fish|tcsh|csh|pwsh|powershell|elvish|xonsh|"
      "nu|yash|posh",
      ".*", "", "EC+"},
@@ -31,6 +31,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kInterpreterRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kInterpreterRows = table_of<kRows, 9>();
 
 }  // namespace wick::shell

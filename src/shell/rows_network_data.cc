@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"curl", "u*",
      "-0 -fgGiIjJklLNnpqRsSvZB2346a -V!0 -d:q -F:q -T:s -o:w -O!o -c:w -D:w -A:. -b:r "
      "-e:. -E:r -H:F -m:. -r:. -u:. -U:. -w:. -x:. -X:. -y:. -Y:. -z:. -C:. -P:. "
@@ -81,7 +81,8 @@ constexpr Row kRows[] = {
      "n+"},
     {"dig|nslookup|host|whois|drill|delv|kdig", ".*",
      "-0 -46aCdilmnrsTuvVwhHIQN -b:. -c:. -f:r -k:r -p:. -q:. -t:. -x:. -y:. -R:. -W:.", "n+"},
-    {"nmap|masscan|zmap|nikto|sqlmap|hydra|john|hashcat|aircrack-ng|metasploit|"
+    {"nmap", ".*", "-0123456FnPpRsSTUVvd -p:. --open --reason --top-ports=.", "n+"},
+    {"masscan|zmap|nikto|sqlmap|hydra|john|hashcat|aircrack-ng|metasploit|"
      "msfconsole|tcpdump|tshark|wireshark|ettercap|arp-scan",
      ".*", "", "nU"},
     {"ss|netstat", ".*",
@@ -98,15 +99,46 @@ constexpr Row kRows[] = {
      "i*", "", "+"},
     {"ifconfig|route|arp", "i*", "-aensv", "+"},
     {"iwconfig", ".*", "", "F+"},
-    {"ethtool|iw|nmcli|iwctl|rfkill|tc|brctl|bridge|wpa_cli|ifup|ifdown|dhclient|wg|"
-     "wg-quick|openvpn|tailscale|zerotier-cli|resolvectl|systemd-resolve",
+    {"ethtool", ".",
+     "-acgiklmnPSTux --driver --show-features --statistics --show-ring --show-channels "
+     "--show-coalesce --show-pause --show-permaddr --json",
+     "+"},
+    {"resolvectl", "v", "-4 -6 -i:. --interface=. --no-pager --json=.", "-+"},
+    {"resolvectl status|resolvectl statistics", ".*", "--no-pager", "+"},
+    {"resolvectl query", ".*", "-t:. --type=. --no-pager", "n+"},
+    {"nmcli", "v", "-abcptwo -f:. -g:. -m:. -e:. --terse --pretty --fields=. --get-values=. "
+     "--mode=.",
+     "-+"},
+    {"nmcli device|nmcli dev|nmcli d|nmcli connection|nmcli con|nmcli c|nmcli general|nmcli g|"
+     "nmcli device wifi|nmcli dev wifi|nmcli d wifi",
+     "v", "", "-+"},
+    {"nmcli device status|nmcli dev status|nmcli d status|nmcli device show|nmcli dev show|"
+     "nmcli connection show|nmcli con show|nmcli c show|nmcli general status|nmcli g status|"
+     "nmcli device wifi list|nmcli dev wifi list|nmcli d wifi list",
+     ".*", "--active --order=.", "+"},
+    {"iw|iwctl|rfkill|tc|brctl|bridge|wpa_cli|ifup|ifdown|dhclient|wg|"
+     "wg-quick|openvpn|tailscale|zerotier-cli|systemd-resolve",
      ".*", "", "FU"},
-    {"iptables|ip6tables|iptables-save|iptables-restore|nft|ufw|firewall-cmd|"
-     "ebtables|ipset|pfctl",
-     ".*", "-L!0 -S!0", "F+"},
+    {"iptables|ip6tables|ebtables", ".*",
+     "-L!0 -S!0 -nvx -t:. --list!0 --list-rules!0 --line-numbers --numeric --verbose --exact",
+     "F+"},
+    {"iptables-save|ip6tables-save", "", "-c -t:. --counters --table=.", "+"},
+    {"nft|ufw", "v", "-ansj --handle --json --numeric --stateless", "-+"},
+    {"nft list", ".*", "", "+"},
+    {"ufw status|ufw version|ufw show", ".*", "", "+"},
+    {"nft add|nft create|nft delete|nft flush|nft insert|nft replace|nft rename|nft reset|"
+     "ufw enable|ufw disable|ufw allow|ufw deny|ufw reject|ufw limit|ufw delete|ufw insert|"
+     "ufw reset|ufw reload|ufw default|ufw logging|ufw route|ufw app",
+     ".*", "--force", "F+"},
+    {"firewall-cmd", "",
+     "--zone=. --permanent --state!0 --list-all!0 --list-all-zones!0 --list-ports!0 "
+     "--list-services!0 --list-rich-rules!0 --get-zones!0 --get-default-zone!0 "
+     "--get-active-zones!0 --get-services!0 --query-port=.!0 --query-service=.!0",
+     "F+"},
+    {"iptables-restore|ipset|pfctl", ".*", "", "F+"},
     {"mail|mailx|mutt|sendmail|swaks|msmtp", ".*", "", "XU"},
     {"nginx|apache2|httpd|caddy|apachectl|apache2ctl|nginx-debug", ".*", "", "SU"},
-    {"rclone|s3cmd|gsutil|mc|restic|borg|duplicity|unison|syncthing", ".*", "", "XU"},
+    {"rclone|s3cmd|mc|restic|borg|duplicity|unison|syncthing", ".*", "", "XU"},
     {"jupyter|gunicorn|uvicorn|flask|hugo|jekyll", ".*", "", "U"},
     {"openssl", "v", "", "-+"},
     {"openssl version|openssl list|openssl help", ".*", "-a", "+_"},
@@ -137,6 +169,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kNetworkRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kNetworkRows = table_of<kRows, 5>();
 
 }  // namespace wick::shell

@@ -6,10 +6,10 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"apt|apt-get|aptitude", "v",
-     "-0qVysfdbm -o:e -c:e -t:. --yes --quiet --assume-yes --no-install-recommends "
-     "--dry-run --simulate",
+     "-0qVyfdbm -s!0 -o:e -c:e -t:. --yes --quiet --assume-yes --no-install-recommends "
+     "--dry-run!0 --simulate!0 --just-print!0 --no-act!0",
      "-"},
     {"apt list|apt search|apt show|apt policy|apt depends|apt rdepends|apt-get "
      "changelog|apt changelog|apt help|aptitude search|aptitude show|apt-get check",
@@ -24,11 +24,11 @@ constexpr Row kRows[] = {
      "build-dep|apt-get reinstall|apt build-dep|aptitude install|aptitude remove|"
      "aptitude upgrade|aptitude update",
      ".*",
-     "-0qVyfdbms -t:. --yes --quiet --assume-yes --no-install-recommends "
+     "-0qVyfdbm -s!0 -t:. --yes --quiet --assume-yes --no-install-recommends "
      "--install-recommends --install-suggests --no-install-suggests --reinstall "
      "--fix-broken --fix-missing --only-upgrade --no-upgrade --purge --auto-remove "
-     "--allow-downgrades --allow-unauthenticated --target-release=. --simulate "
-     "--dry-run --download-only --force-yes",
+     "--allow-downgrades --allow-unauthenticated --target-release=. --simulate!0 "
+     "--dry-run!0 --just-print!0 --no-act!0 --download-only --force-yes",
      "nI"},
     {"apt download|apt-get download|apt-get source|apt source", ".*", "-0qd", "na"},
     {"apt-cache", "v", "", "-"},
@@ -53,23 +53,33 @@ constexpr Row kRows[] = {
      ""},
     {"dpkg-deb", ".*", "-cIfWx", "U"},
     {"dpkg-reconfigure", ".*", "", "I"},
-    {"yum|dnf|microdnf|zypper|pacman|apk|emerge|brew|port|snap|flatpak|nix-env|nix|"
-     "guix|xbps-install|pkg|choco|winget|scoop|yay|paru",
+    {"yum|dnf|microdnf|zypper|apk|emerge|brew|port|snap|flatpak|nix-env|nix|"
+     "guix|xbps-install|pkg|choco|winget|scoop",
      "v", "-yq", "-+"},
-    {"yum list|yum search|yum info|yum provides|yum repolist|yum history|dnf list|"
-     "dnf search|dnf info|dnf provides|dnf repolist|dnf history|zypper search|zypper "
-     "se|zypper info|zypper list-updates|zypper lu|apk info|apk search|apk list|brew "
-     "list|brew search|brew info|brew outdated|brew deps|brew doctor|brew config|"
-     "brew leaves|snap list|snap find|snap info|flatpak list|flatpak search|flatpak "
-     "info|port list|port search",
+    {"pacman|yay|paru", ".*",
+     "-Q!0 -Qi!0 -Qii!0 -Qs!0 -Ql!0 -Qe!0 -Qdt!0 -Qo!0 -Qk!0 -Qm!0 -Qn!0 -Qq!0 -Qqe!0 -Qu!0 "
+     "-Ss!0 -Si!0 -Sl!0 -Sg!0 -F!0 -Fl!0",
+     "I+_"},
+    // Those that ask a server, or may: what is installed is known without one.
+    {"yum list|yum search|yum info|yum provides|yum repolist|dnf list|"
+     "dnf search|dnf info|dnf provides|dnf repolist|zypper search|zypper "
+     "se|zypper info|zypper list-updates|zypper lu|brew search|brew info|brew outdated|"
+     "snap find|snap info|flatpak search|port search",
+     ".*", "-0aqv --installed --all --json --available --cask --formula --versions", "n+"},
+    {"apk info|apk search|apk list|brew list|brew deps|brew config|brew leaves|snap list|flatpak "
+     "list|flatpak info|port list",
      ".*", "-0aqv --installed --all --json --available --cask --formula --versions", "+"},
+    {"yum history|dnf history", "v", "", "-+"},
+    {"yum history list|yum history info|dnf history list|dnf history info", ".*", "", "+"},
+    {"brew doctor", ".*", "", "nj+"},
     {"yum install|yum remove|yum update|yum upgrade|yum erase|yum clean|dnf install|"
      "dnf remove|dnf update|dnf upgrade|dnf autoremove|dnf clean|zypper install|"
      "zypper in|zypper remove|zypper rm|zypper update|zypper up|zypper refresh|"
      "zypper dup|apk add|apk del|apk update|apk upgrade|snap install|snap remove|"
      "snap refresh|flatpak install|flatpak uninstall|flatpak update|port install|"
      "port uninstall",
-     ".*", "-0yqv --classic --no-cache --best --allowerasing", "nI+"},
+     ".*", "-0yqv --classic --no-cache --best --allowerasing --user --system --all",
+     "nI+"},
     {"brew install|brew uninstall|brew update|brew upgrade|brew reinstall|brew "
      "remove|brew cleanup|brew tap|brew link|brew unlink",
      ".*", "-0qvfn --cask --formula --force", "ni+"},
@@ -110,7 +120,11 @@ constexpr Row kRows[] = {
     {"npm publish|npm unpublish|npm deprecate|npm owner|npm access|npm token|npm "
      "login|npm logout|npm adduser|npm dist-tag|npm config|npm set",
      ".*", "", "nXU"},
-    {"npx|pnpx|bunx|yarn-dlx|uvx|pipx", ".*", "", "nU"},
+    {"npx|pnpx|bunx|yarn-dlx|uvx", ".*", "", "nU"},
+    {"pipx", "v", "-qv --quiet --verbose", "-+"},
+    {"pipx list|pipx environment", ".*", "--json --short --include-injected", "+"},
+    {"pipx install|pipx upgrade|pipx uninstall|pipx inject|pipx reinstall|pipx upgrade-all", ".*",
+     "-fqv --force --quiet --verbose --include-deps --python=. --suffix=.", "nij+"},
     {"pip|pip2|pip3|uv", "v", "-0qv --quiet --verbose", "-+"},
     {"pip list|pip show|pip freeze|pip check|pip search|pip inspect|pip debug|pip "
      "help|pip3 list|pip3 show|pip3 freeze|pip3 check",
@@ -129,7 +143,12 @@ constexpr Row kRows[] = {
      "--upgrade-strategy=.",
      "nij"},
     {"conda|mamba|micromamba", "v", "", "-+"},
-    {"conda list|conda info|conda search|conda env|mamba list|mamba info|conda config", ".*",
+    {"conda env|mamba env", "v", "", "-+"},
+    {"conda env create|conda env update|conda env remove|mamba env create|mamba env remove", ".*",
+     "-0yq -n:. -p:a -f:r --name=. --file=r --yes --quiet --prune --force", "nij+"},
+    {"conda list|conda info|conda search|conda env list|conda env export|mamba env list|"
+     "mamba list|mamba info|conda config",
+     ".*",
      "-0e -n:. --all --envs --json --show", "+"},
     {"conda install|conda update|conda create|conda remove|conda upgrade|mamba "
      "install|mamba create",
@@ -187,6 +206,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kPackageRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kPackageRows = table_of<kRows, 6>();
 
 }  // namespace wick::shell

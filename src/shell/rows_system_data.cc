@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"ps", ".*",
      "-AadefFHjlMNTVwycLmZrx -C:. -G:. -g:. -o:. -O:. -p:. -q:. -s:. -t:. -u:. -U:. "
      "--cols=. --columns=. --cumulative --deselect --forest --format=. --headers "
@@ -73,8 +73,17 @@ constexpr Row kRows[] = {
      "--ctime --decode --facility=. --follow --human --kernel --level=. --nopager "
      "--reltime --show-delta --time-format=. --userspace --json --since=. --until=.",
      ""},
+    {"systemd-analyze|coredumpctl|busctl|bootctl", "v",
+     "--user --system --no-pager --no-legend --json=. --order --fuzz=.", "-+"},
+    {"systemd-analyze blame|systemd-analyze critical-chain|systemd-analyze time|systemd-analyze "
+     "calendar|systemd-analyze timespan|systemd-analyze timestamp|systemd-analyze unit-paths|"
+     "coredumpctl list|coredumpctl info|busctl list|busctl status|busctl tree|busctl introspect|"
+     "bootctl status|bootctl list|bootctl is-installed",
+     ".*", "-r1 -n:. --reverse --lines=. --iterations=. --base-time=. --no-pager", "+"},
+    {"bootctl install|bootctl update|bootctl remove|bootctl set-default|bootctl set-oneshot", ".*",
+     "", "P+"},
     {"journalctl", ".*",
-     "-0abefklmMNqrx -n:. -u:. -p:. -o:. -t:. -S:. -U:. -g:. -c:. -i:r -D:r -F:. "
+     "-0 -abefklmMNqrx -n:. -u:. -p:. -o:. -t:. -S:. -U:. -g:. -c:. -i:r -D:r -F:. "
      "--all --boot?. --since=. --until=. --unit=. --user-unit=. --priority=. "
      "--output=. --lines?. --follow --no-pager --reverse --dmesg --identifier=. "
      "--grep=. --list-boots --disk-usage --catalog --quiet --user --system --utc "
@@ -178,7 +187,7 @@ constexpr Row kRows[] = {
     {"ipcs", "", "-abclmqstpu -i:.", ""},
     {"ipcrm", ".*", "", "U"},
     {"lsinitramfs", "r", "-l", "+"},
-    {"update-grub|grub-install|grub-mkconfig|update-initramfs|dracut|efibootmgr|bootctl", ".*", "",
+    {"update-grub|grub-install|grub-mkconfig|update-initramfs|dracut|efibootmgr", ".*", "",
      "PU"},
     {"xdg-open|open|gio|gnome-open", ".*", "", "U"},
     {"notify-send", ".*", "-u:. -t:. -i:. -a:. -c:. -h:.", "+"},
@@ -196,6 +205,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kSystemRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kSystemRows = table_of<kRows, 2>();
 
 }  // namespace wick::shell

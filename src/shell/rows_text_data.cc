@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"grep|egrep|fgrep|rgrep", ".r*",
      "-0 -EFGPiyvwxcLlqsbHhnoaTUuzZIV -r@R -R@R -e:.# -f:r# -m:. -A:. -B:. -C:. -d:. -D:. "
      "--extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp=.# "
@@ -138,6 +138,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kTextRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kTextRows = table_of<kRows, 1>();
 
 }  // namespace wick::shell

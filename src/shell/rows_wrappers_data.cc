@@ -6,7 +6,7 @@ namespace wick::shell {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RowText kRows[] = {
     {"sudo", "c",
      "-AbEeHikKnPsSvV -u:. -g:. -C:. -h:. -p:. -r:. -t:. -T:. -U:. -D:. -R:. -l@. "
      "--user=. --group=. --preserve-env?. --non-interactive --stdin --login --shell "
@@ -78,6 +78,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const RowTable kWrapperRows{kRows, kRowSlots<kRows>};
+constinit const RowTable kWrapperRows = table_of<kRows, 3>();
 
 }  // namespace wick::shell

@@ -124,6 +124,7 @@ struct HereDoc {
   bool is_quoted = false;  // nothing in the body is expanded
   bool strips_tabs = false;
   Span span = {};
+  std::string text = {};             // the body as written, without the tabs of <<-
   std::vector<WordPart> parts = {};  // one kSingle if quoted; else text and expansions
 };
 

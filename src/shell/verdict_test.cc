@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/hot_scope.h"
 #include "shell/rows.h"
+#include "support/hot_counters.h"
 #include "support/test_data.h"
 
 namespace wick::shell {
@@ -102,6 +104,11 @@ TEST(ShellVerdict, EffectsHaveTheCommandsOwnName) {
             "unset of a text that is not a plain name: bash may run code in subscripts");
 }
 
+TEST(ShellVerdict, CommandsOfToolsAreExact) {
+  EXPECT_GE(corpus("tools.tsv").size(), 300U);
+  EXPECT_EQ(count_wrong("tools.tsv"), 0);
+}
+
 // Root's `sudo` lifted nothing, so the same pipe was rated lower for root than for others.
 TEST(ShellVerdict, WhatRootFetchesRunsAsRoot) {
   Profile root = kProfile;
@@ -160,6 +167,24 @@ TEST(ShellVerdict, ManyWordsAndCopiedVariablesAreTooComplex) {
     EXPECT_EQ(name(v.level), "high") << script.substr(0, 20);
     EXPECT_NE(explain(v).find(told), std::string::npos) << script.substr(0, 20);
   }
+}
+
+// The compiler makes the tables and the index of their names.
+TEST(HotPathShellRows, LookupsTakeNoHeap) {
+  const std::vector<std::string> names = {"ls", "git log", "docker system prune",
+                                          "no such command"};
+  test::reset_hot_counts();
+  {
+    const HotScope hot;
+    for (const std::string& name : names) {
+      const Row* const row = find_row(name);
+      if (row != nullptr && row->options().size() + row->name().size() == 0) break;
+    }
+  }
+  EXPECT_EQ(test::hot_counts().allocations, 0);
+  EXPECT_EQ(test::hot_counts().locks, 0);
+  EXPECT_NE(find_row("ls"), nullptr);
+  EXPECT_EQ(find_row("no such command"), nullptr);
 }
 
 TEST(ShellRows, AreWellFormedAndMany) {

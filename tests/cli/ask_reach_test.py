@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import pathlib
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,23 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         for delta, finish in (({"content": cmd("ls")}, None), ({}, "stop")):
             self.wfile.write(b"data: " + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).encode() + b"\n\n")
         self.wfile.write(b"data: [DONE]\n\n")
+
+
+class Socket(Upstream):
+    """The same on a Unix socket, and when each request came."""
+    asked_at = []
+
+    def address_string(self):
+        return "unix"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"object": "list", "data": [{"id": "m", "object": "model", "created": 0, "owned_by": "x"}]}).encode())
+
+    def do_POST(self):
+        Socket.asked_at.append(time.monotonic())
+        super().do_POST()
 
 
 class Reach(unittest.TestCase):
@@ -101,6 +119,26 @@ class Reach(unittest.TestCase):
         done = subprocess.run([WICK, "ask", "--offline", "--shell", "bash", "list"], env=environment, capture_output=True, timeout=60, input=b"",
                               cwd=self.home.work)
         self.assertEqual((done.returncode, b"hint: " in done.stderr), (4, True))
+
+    def test_with_a_running_server_the_prompt_is_sent_at_once(self):
+        runtime = self.home.folder / "runtime"
+        runtime.mkdir(mode=0o700)
+        environment = {**self.home.environment, "XDG_RUNTIME_DIR": str(runtime)}
+        environment.pop("WICK_LOCAL_MODEL_PATH")
+        serving = socketserver.ThreadingUnixStreamServer(str(runtime / "wick.sock"), Socket)
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        self.addCleanup(serving.server_close)
+        self.addCleanup(serving.shutdown)
+        took = []
+        for _ in range(10):
+            Socket.asked_at.clear()
+            begin = time.monotonic()
+            done = subprocess.run([WICK, "ask", "--offline", "--shell", "bash", "list"], env=environment, capture_output=True, timeout=60, input=b"",
+                                  cwd=self.home.work)
+            self.assertEqual((done.returncode, done.stdout), (0, b"ls\n"), done)
+            took.append(Socket.asked_at[0] - begin)
+        print(f"start to prompt: {min(took) * 1000:.0f} ms, the least of {len(took)}")
+        self.assertLess(min(took), 0.1 if os.environ.get("WICK_TEST_STRICT") else 2)
 
     def test_doctor_names_shell_and_sandbox(self):
         rows = json.loads(self.home.wick("doctor", "--json").stdout)
