@@ -16,7 +16,8 @@ namespace wick {
 // A JSON object:
 //   name                 general.architecture of GGUF files, and the prefix of their keys
 //   like                 the known architecture ("llama"); absent fields have its values
-//   model_type, defaults config.json's model_type, and values of fields that it may omit
+//   model_type           model_type of config.json
+//   defaults             values of fields that config.json may omit
 //   tensors              checkpoint names → GGUF names; {} is the layer's number
 //   activation           silu, gelu, gelu_tanh, relu2
 //   rotation             RoPE type: halves (llama.cpp: NEOX), pairs (NORM), none

@@ -44,8 +44,8 @@ class ByteRecognizer {
   virtual void pop() = 0;        // removes the last byte
   virtual bool accepting() = 0;  // the bytes so far are a text of the set
 
-  // Optional: bytes with which each text of the set continues here. They make the search for the
-  // shortest completion faster.
+  // Optional: the next bytes, as far as only one continuation is possible. They make the search for
+  // the shortest completion faster.
   virtual std::string forced() { return {}; }
 };
 

@@ -21,7 +21,7 @@ enum class MissReason : std::uint8_t {
   kNew,          // the cached sequence ends here
   kEdited,       // the cached sequence has another token here
   kEvicted,      // the blocks were evicted
-  kOtherTenant,  // another tenant has cached it; in tests only, as the library hides this
+  kOtherTenant,  // another tenant has cached it; returned in tests only
   kNeverSeen,    // no prefix of the prompt is in this tenant's cache
   kOff,          // prefix caching is off, or the request sets prompt_logprobs
 };

@@ -89,8 +89,8 @@ struct Generation {
   bool prompt_logprobs = false;
   // Number of most likely alternatives per token, 0 to 20; with logprobs or prompt_logprobs.
   int top_logprobs = 0;
-  // Cancels the request from any thread. The answer ends with kCancelled and keeps its text. Until
-  // the chat template has been rendered, the call fails instead (code kCancelled).
+  // Cancels the request from any thread. The answer ends with FinishReason::kCancelled and keeps
+  // its text. If the chat template is not rendered yet, the call fails with ErrorCode::kCancelled.
   std::stop_token cancel = {};
   // For a loop that reads many streams: wick/stream_set.h.
   std::shared_ptr<Wake> wake = {};
@@ -131,8 +131,8 @@ struct Generation {
 
   // DRY sequence breakers; std::nullopt = newline, colon, quote, asterisk.
   std::optional<std::vector<std::string>> dry_sequence_breakers = {};
-  // Where a setting above comes from, by key ("temperature", "max_tokens"): "flag --temp". Settings
-  // without an entry come from the request.
+  // Origins of the settings above for EffectiveParameter::origin: {"temperature", "flag --temp"}.
+  // Without an entry the origin is "request".
   std::vector<std::pair<std::string, std::string>> origins = {};
 };
 
@@ -158,9 +158,9 @@ struct Completion {
 struct EmbedOptions {
   std::string pooling = {};  // "mean", "first", "last"; empty = the model file's, else mean
   bool normalize = true;     // scale to L2 norm 1; a cross-encoder's scores are not scaled
-  // For a cross-encoder (reranker): the query that the texts are ranked for. `values` is then one
-  // score, before any sigmoid; higher is more relevant. Without a query a cross-encoder classifies
-  // each text.
+  // For a cross-encoder (reranker): the query that the texts are ranked for. Embedding::values is
+  // then one score, before any sigmoid; higher is more relevant. Without a query a cross-encoder
+  // classifies each text.
   std::string query = {};
   std::stop_token cancel = {};  // cancels from any thread: an error of code kCancelled
   int time_limit_ms = 0;        // per text; then an error (id "time_limit"); 0 = no limit

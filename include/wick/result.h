@@ -46,7 +46,7 @@ struct Error {
   std::shared_ptr<const Error> cause = {};
   std::string partial_text = {};  // the text of an answer before this error ended it
   int retry_after_s = 0;          // with kUnavailable: seconds to wait; 0 = not known
-  // Of a text that was parsed (a schema, regex or grammar): the byte where it is wrong; -1 = none.
+  // Byte position of the error in a schema, regex or grammar; -1 = none.
   std::int64_t offset = -1;
 };
 

@@ -32,9 +32,10 @@ class WICK_API Session {
   // was cancelled or reached a limit. After an error neither is added.
   Result<Completion> say(std::string_view text, const Generation& generation = {},
                          const TextSink& sink = {});
-  // say() as a stream. The answer is added to the conversation when the stream ends or is destroyed
-  // (then the text so far). Before that the session is busy: say(), stream(), send(), estimate()
-  // and save() fail (id "session_busy"), undo() returns false, and reset() does nothing.
+  // say() as a stream. When the stream ends, the answer is added to the conversation; if the stream
+  // is destroyed earlier, the text so far is added. While the stream runs, the session is busy:
+  // say(), stream(), send(), estimate() and save() fail (id "session_busy"), undo() returns false,
+  // and reset() does nothing.
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
   // The same with any message, for example a tool result.

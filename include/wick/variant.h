@@ -1,6 +1,6 @@
 // A std::variant that stays valid if copying it throws std::bad_alloc: Variant copies the value and
-// moves the copy in. (std::variant of libstdc++ 12 then destroys an object that was never
-// constructed, if its types are numbers, strings and vectors.)
+// moves the copy in. (In libstdc++ 12 a std::variant of numbers, strings and vectors destroys an
+// object that was never constructed, if the copy throws.)
 #pragma once
 
 #include <utility>

@@ -236,7 +236,7 @@ typedef struct wick_recognizer {
   void (*free)(void* self); /* on any thread; may be NULL */
 } wick_recognizer;
 
-/* Fills `recognizer`, which is zero, for one answer; returns 1. */
+/* Fills the zeroed `recognizer` for one answer; returns 1. */
 typedef int (*wick_recognizer_factory)(void* user, wick_recognizer* recognizer);
 
 typedef struct wick_token_place {
@@ -272,7 +272,7 @@ typedef struct wick_stream_set wick_stream_set;
 typedef struct wick_generation {
   size_t size;
   int max_tokens;                   /* 0 = until the context is full */
-  const wick_parameter* parameters; /* others: the model file's hint, else the default */
+  const wick_parameter* parameters; /* not given: the model file's hint, else the default */
   size_t n_parameters;
   const char* const* stop;
   size_t n_stop;
@@ -298,7 +298,7 @@ typedef struct wick_generation {
   size_t n_stop_token_ids;
   const wick_token_bias* logit_bias;
   size_t n_logit_bias;
-  /* DRY sequence breakers. NULL = the defaults; not NULL with n_dry_breakers 0 = none. */
+  /* DRY sequence breakers. NULL = the defaults. For none, give any pointer and n_dry_breakers 0. */
   const char* const* dry_sequence_breakers;
   size_t n_dry_breakers;
   /* How text is grouped into pieces: wick/generation.h. 0 = off. */
@@ -312,9 +312,9 @@ typedef struct wick_generation {
   size_t n_origins;
   wick_stream_set* stream_set; /* reports stream_key when the stream has new data; may be NULL */
   uint64_t stream_key;
-  const char* const* adapters; /* "NAME[:SCALE]"; "none"; none given = as loaded */
+  const char* const* adapters; /* "NAME[:SCALE]"; or "none"; NULL = as loaded */
   size_t n_adapters;
-  wick_recognizer_factory recognizer; /* these four may be NULL */
+  wick_recognizer_factory recognizer; /* each constraint may be NULL */
   void* recognizer_user;
   wick_token_mask_hook token_mask;
   void* token_mask_user;

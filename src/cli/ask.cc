@@ -143,7 +143,7 @@ Action setup_ask(Flags flags) {
   flags.integer("--alternatives", o->alternatives, {0, assist::kMaxAlternatives},
                 "number of alternative commands");
   flags.text("--input", o->input_file,
-             "file with context for the model; - = standard input (default for a pipe)");
+             "file with context for the model; - = standard input (default unless a terminal)");
   flags.toggle("--batch", o->is_batch, "read sentences from standard input, one per line");
   flags.toggle("--json", o->is_json, "print JSON; nothing runs");
   flags.toggle("--show-prompt", o->shows_prompt, "print the prompt; nothing runs");

@@ -173,8 +173,7 @@ void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
                  "concurrent streams; several values are measured in turn");
   flags.integer("--requests", o->requests, {1, 1000}, "requests per stream, one after another");
   flags.integer("--late", o->late_prompt, {0, 1 << 20},
-                "length of a prompt in tokens that arrives during decoding; the delay of the "
-                "streams is reported; 0 = none");
+                "measure how long a prompt of N tokens delays the other streams; 0 = off");
 }
 
 void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {

@@ -16,7 +16,7 @@ void add_format_flags(Flags& flags, FormatOptions& options) {
              "the answer matches this GBNF, EBNF or Lark grammar: a file, or rules (\"root "
              "::= …\")");
   group.text("--regex", options.regex, "the answer matches this regular expression (ECMA-262)");
-  group.text("--choice", options.choice, "the answer is one of these texts, with commas: yes,no");
+  group.text("--choice", options.choice, "the answer is one of these texts: yes,no");
 }
 
 namespace {

@@ -184,13 +184,13 @@ Action setup_grammar(Flags flags) {
   sample.integer("--seed", options->seed, {0, 1 << 30}, "the same seed gives the same texts");
   sample.integer("-n", options->n, {1, 1 << 20}, "number of texts");
   sample.integer("--max-bytes", options->max_bytes, {0, 1 << 20},
-                 "a text of this length is brought to its end");
+                 "complete a text in the shortest way once it has this many bytes");
   Flags explain = flags.command("explain", "show what a JSON schema, regex or grammar compiles to",
                                 [run] { *run = explain_constraint; });
   add_format_flags(explain, options->format);
   for (Flags* const one : {&check_flags, &explain})
     one->text("--registry", options->registry,
-              "folder with the schemas of http://localhost:1234/, for $ref");
+              "folder to read a $ref to http://localhost:1234/… from");
   return [options, run] { return (*run)(*options); };
 }
 

@@ -164,7 +164,7 @@ Action setup_key(Flags flags) {
   made.text("--name", o->wish.name, "name of the owner");
   made.toggle("--admin", o->wish.may_admin, "allow all routes, those of admins included");
   made.texts("--models", o->models,
-             "allowed models, with commas; * is a wildcard; default: all models");
+             "allowed models, separated by commas; * is a wildcard; default: all models");
   made.texts("--budget", o->wish.budgets,
              "maximum cost in dollars: 5 (in all), 5/day, 5/month, 5/30d; may be repeated");
   made.integer("--rpm", o->wish.requests_per_minute, {0, http::kMaxKeyRequests},

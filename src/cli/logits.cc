@@ -140,7 +140,7 @@ Action setup_logits(Flags flags) {
   flags.exclude("--ids", "--ids-file");
   flags.required_text(
       "-o", o->out,
-      "the .npy file to write, float32: logits [tokens, vocabulary]; of an encoder hidden states");
+      ".npy file to write, float32: logits [tokens, vocabulary], or an encoder's hidden states");
   flags.integer("--chunk", o->chunk, {1, 4096},
                 "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");
