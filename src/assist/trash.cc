@@ -342,11 +342,16 @@ std::optional<std::vector<std::string>> removed_by(std::string_view text, shell:
     const bool is_folder = fs::is_directory(fs::symlink_status(name, failed));
     if (failed || !fs::exists(fs::symlink_status(name, failed)) || (is_folder && !takes_folders))
       return std::nullopt;
-    // Named twice, or in a folder that was named before: gone already.
+    // Named twice, or in a folder that was named before: gone already, and rm -f says nothing.
     fs::path own = place_of(name);
     bool is_gone = false;
     for (fs::path at = own; at.has_relative_path(); at = at.parent_path())
       is_gone = is_gone || places.contains(at);
+    // Through a link or `..`, what one operand takes may be in the way of another.
+    fs::path plain = fs::path(name).lexically_normal();
+    if (!plain.has_filename()) plain = plain.parent_path();
+    if (names.size() > 1 && (own != plain || name.find("/..") != std::string::npos))
+      return std::nullopt;
     if (!is_gone) out.push_back(name);
     places.insert(std::move(own));
   }
