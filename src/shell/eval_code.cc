@@ -74,7 +74,7 @@ Stream Evaluator::run_stream(const Stream& code, Span span, State& s, Dialect di
   if (code.is_none) {
     unknown(span, "", "starts a shell that runs what is typed");
   } else if (!code.is_fetched && !code.is_decoded) {
-    unknown(span, "", "runs code that nobody has read");
+    unknown(span, "", "runs unknown code");
   }
   Stream out = Stream::unknown();
   out.is_shell = true;
@@ -94,7 +94,7 @@ void Evaluator::run_file(const Arg& file, const std::vector<Arg>& args, State& s
   }
   unknown(file.span, path,
           path.empty() ? "runs a file whose name is not known"
-                       : cat("runs ", shown(path, s), ", which nobody has read"));
+                       : cat("runs ", shown(path, s), ", whose content is unknown"));
 }
 
 Level Evaluator::level_of_code(const std::string& text, const State& s) {
@@ -261,7 +261,7 @@ void Evaluator::look_for_deletions(const std::vector<Arg>& argv, const Stream& i
   if (in.is_known) look(in.text, argv[0].span);
 }
 
-// What this command wrote is code that nobody has read, where the project's tools may run it.
+// The project's tools may run files that this command wrote, so they are searched like code.
 void Evaluator::look_into_written_files(Span span) {
   for (const auto& [path, content] : files_) {
     if (content.is_known && deletes_a_tree(content.text, folders_at(profile_.cwd)))
@@ -281,7 +281,7 @@ Stream Commands::make(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (const Usage::Item& item : read_usage(row, argv, 1).items) {
     const std::string& file = item.arg->text();
     if (item.role == 'r' && (file == "-" || file == "/dev/stdin" || file == "/dev/fd/0"))
-      e.unknown(item.arg->span, file, "make: a makefile that nobody has read");
+      e.unknown(item.arg->span, file, "make: a makefile on standard input");
   }
   return e.apply_row(row, argv, 1, s, in);
 }

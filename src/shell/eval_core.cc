@@ -153,10 +153,10 @@ void Evaluator::touch_special(EffectKind kind, const std::string& path, const st
   const bool is_lost = kind == EffectKind::kDeletes || kind == EffectKind::kOverwrites;
   if (is_lost && is_key_store(path))
     add(EffectKind::kDestroys, Scope::kNamed, shown, span,
-        cat("loses keys in ", shown, ", which cannot be made again"));
+        cat("loses keys in ", shown, ", which cannot be restored"));
   if (is_trust_root(path))
     return add(EffectKind::kTrustRoot, Scope::kNone, path, span,
-               cat("changes ", path, ", on which all rights rest"));
+               cat("changes ", path, ", which can grant root rights"));
   if (is_persistence(path, profile_.home))
     return add(EffectKind::kPersistence, Scope::kNone, shown, span,
                cat("changes ", shown, ", which runs later by itself"));

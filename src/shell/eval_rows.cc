@@ -417,7 +417,7 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
       return;
     case 'l':
       if (!arg.is_exact() || text.find_first_of("/.") != std::string::npos)
-        unknown(arg.span, text, "a file of code or settings that nobody has read");
+        unknown(arg.span, text, "a file of code or settings whose content is unknown");
       return;
     case 'N':
       if (name_of_variable(arg.is_many ? Value::unknown() : arg.value, arg.span) && arg.is_exact())

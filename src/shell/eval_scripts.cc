@@ -162,7 +162,7 @@ Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out = e.apply_row(row, argv, 1, s, in);
   if (usage.is_help) return out;
   if (usage.has("-f") || usage.has("--file")) {
-    e.unknown(argv[0].span, "", "an awk program in a file that nobody has read");
+    e.unknown(argv[0].span, "", "an awk program in a file whose content is unknown");
     return out;
   }
   if (usage.operands().empty()) return out;
@@ -397,7 +397,7 @@ Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out = e.apply_row(row, argv, 1, s, in);
   if (usage.is_help) return out;
   if (usage.has("-f") || usage.has("--file")) {
-    e.unknown(argv[0].span, "", "a sed script in a file that nobody has read");
+    e.unknown(argv[0].span, "", "a sed script in a file whose content is unknown");
     return out;
   }
   std::vector<Arg> scripts;

@@ -103,7 +103,7 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
                    "POSIXLY_CORRECT makes programs read options behind operands as operands");
   if (name == "BASH_ENV" || name == "ENV" || name == "LD_PRELOAD" || name == "LD_AUDIT")
     return unknown(span, std::string(name),
-                   cat(name, " names code that later commands run, and nobody has read"));
+                   cat(name, " names unknown code that later commands run"));
   if (name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE" || name == "HISTCONTROL")
     return add(EffectKind::kTampering, Scope::kNone, std::string(name), span,
                "changes what the history keeps");

@@ -32,7 +32,7 @@ bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev
 bool is_endless_device(std::string_view path);   // /dev/zero and its kin, however spelled
 bool is_socket(std::string_view path) noexcept;  // bash's /dev/tcp/HOST/PORT
 bool is_credential(std::string_view path, std::string_view home) noexcept;
-bool is_key_store(std::string_view path) noexcept;  // keys that cannot be made again
+bool is_key_store(std::string_view path) noexcept;  // keys that cannot be restored
 // Whether a pattern of file names may match one of the well-known credential files.
 bool may_be_credential(std::string_view pattern, std::string_view home) noexcept;
 bool is_persistence(std::string_view path, std::string_view home) noexcept;

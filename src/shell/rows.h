@@ -59,11 +59,11 @@ class Row {
 //   W  overwritten, a tree   m  mode, owner          M  mode of a tree    z  destroyed
 //   u  url or host           s  file that is sent    q  data; @FILE sends a file
 //   p  process               c  command with its arguments, to the end    x  shell code
-//   e  code nobody reads     v  verb: a row of its own                    h  path or HOST:PATH
+//   e  code, not analyzed    v  verb: a row of its own                    h  path or HOST:PATH
 //   k  KEY=VALUE or target that is harmless    f  read by a pager    A  KEY=VALUE of the kernel
 //   y  file mode   T  date   H  limit of this shell   i  word of ip   g  refspec   o  ssh option
 //   t  program on a connection   V  container mount                    N  name of a variable
-//   l  name of a format; a path is code nobody reads
+//   l  name of a format; a path is code, not analyzed
 //   F  header, @FILE sends a file                      Q  data, NAME@FILE sends a file
 //   Z  number; arithmetic in zsh             L  program whose loader runs (ldd)
 //   I  picture of ImageMagick   O  path that Perl opens   E  text, or @FILE

@@ -44,7 +44,7 @@ constexpr RowText kRows[] = {
     {"eval|source|.", ".*", "", "+EC"},
     {"printenv", ".*", "-0 --null", ""},
     {"errno|ascii", ".*", "-ls", "+"},
-    // What zsh means by these names; those that load or run what nobody has read are unknown.
+    // What zsh means by these names; those that load or run unknown code are unknown.
     {"zsh:print", ".*", "-0aclnNoOipPrRDbmS -C:. -f:. -u:. -v:N -x:. -X:. -s!T -z!U", "+"},
     {"zsh:setopt|zsh:unsetopt|zsh:integer|zsh:float|zsh:private", ".*", "", "kE+"},
     {"zsh:-", "c", "", "E+-"},

@@ -144,7 +144,7 @@ struct Stream {
   bool is_fetched = false, is_decoded = false, is_secret = false, is_socket = false;
   bool is_number = false;
   bool is_endless = false;  // yes, /dev/zero
-  bool is_shell = false;    // the output of a shell that runs what nobody has read
+  bool is_shell = false;    // the output of a shell that runs unknown code
   bool is_names = false;    // lines are names below `prefix` (find, ls)
   bool is_nul = false;      // … ended by NUL
   bool is_everything = false;
