@@ -74,7 +74,7 @@ class Flags(unittest.TestCase):
         for path in (("bench",), ("bench", "serve"), ("run",), ("tokenize",), ("template",), ("model", "pull"), ("serve", "key", "new")):
             text = " ".join(self.home.wick(*path, "--help-all").stdout.decode().split())
             self.assertNotRegex(text, r"INT|REQUIRED|Excludes|TEXT TEXT|MODEL TEXT|TEXT=\w", path)
-        self.assertIn("--late N length of a prompt", " ".join(self.home.wick("bench", "serve", "--help").stdout.decode().split()))
+        self.assertIn("--late N measure how long a prompt", " ".join(self.home.wick("bench", "serve", "--help").stdout.decode().split()))
         self.assertIn("(-1 to 20; default -1)", " ".join(self.home.wick("run", "--help-all").stdout.decode().split()))
 
     def test_help_fits_a_screen(self):
