@@ -42,6 +42,9 @@ set(WICK_CROSS_MODULES base quant kernels)
 # Modules with loops over numbers; they compile with WICK_HOT_FLAGS besides, tests with WICK_TEST_FLAGS (CMakePresets.json).
 set(WICK_HOT_MODULES quant sample kernels backend)
 
+# Modules without loops that take time; they compile with WICK_COLD_FLAGS besides, which keep the program small.
+set(WICK_COLD_MODULES hub config cli)
+
 # Modules whose tests run once more on a device whose memory faults when the host touches it (tests/support/fake_device.h).
 set(WICK_DEVICE_MODULES model engine local library)
 
@@ -173,6 +176,9 @@ function(wick_module module below)
   if(module IN_LIST WICK_HOT_MODULES)
     target_compile_options(wick_${module} PRIVATE ${WICK_HOT_FLAGS})
     wick_precompile(wick_${module} hot)
+  elseif(module IN_LIST WICK_COLD_MODULES)
+    target_compile_options(wick_${module} PRIVATE ${WICK_COLD_FLAGS})
+    wick_precompile(wick_${module} cold)
   else()
     wick_precompile(wick_${module} module)
   endif()

@@ -24,9 +24,9 @@ def wick(*args, stdin=""):
 
 
 class Remote(unittest.TestCase):
-    def test_text_goes_to_stdout_and_what_was_thought_does_not(self):
+    def test_text_and_calls_go_to_stdout_and_what_was_thought_does_not(self):
         done = wick("chat", "scripted:fragments", "-p", "Rome and Oslo?")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "I look them up.\n", ""))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'I look them up.\nweather({"city": "Rome"})\nweather({"city": "Oslo"})\n', ""))
 
     def test_json_has_reasoning_and_tool_calls(self):
         for command in (["chat", "scripted:fragments"], ["run", "-m", "scripted:fragments"]):

@@ -70,7 +70,7 @@ class Examples(unittest.TestCase):
 
     def test_every_example_is_run_here_and_refuses_what_is_no_model(self):
         names = sorted(path.stem for path in (ROOT / "examples").glob("*.cc"))
-        self.assertEqual(names, ["batch", "custom_arch", "custom_sampler", "local_inference", "sessions", "streaming_chat"])
+        self.assertEqual(names, ["batch", "custom_arch", "custom_constraint", "custom_sampler", "local_inference", "sessions", "streaming_chat"])
         for name in names:
             with self.subTest(name):
                 self.assertEqual(example(name).returncode, 2)
