@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 
-#include "base/log.h"
 #include "base/strings.h"
 #include "cli/options.h"
 #include "net/transfers.h"
@@ -97,14 +96,15 @@ std::shared_ptr<Provider> lazy_local(const Config& config) {
   return std::make_shared<LazyLocal>(config);
 }
 
-Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings) {
+Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,
+                                                   bool may_be_away) {
   const std::string place = settings.ledger.empty() ? default_ledger().string() : settings.ledger;
   if (place.find("://") == std::string::npos) {
     std::error_code ignored;  // opening it tells
     const fs::path folder = fs::path(place).parent_path();
     if (!folder.empty()) fs::create_directories(folder, ignored);
   }
-  WICK_TRY(auto ledger, route::Ledger::open({.path = place}));
+  WICK_TRY(auto ledger, route::Ledger::open({.path = place, .may_be_away = may_be_away}));
   return std::shared_ptr<route::Ledger>(std::move(ledger));
 }
 
@@ -141,11 +141,7 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
   }
   WICK_TRY(options.clock, route::RouteClock::machine());
   WICK_TRY(options.limits, open_limits(settings));
-  auto ledger = open_ledger(settings);
-  if (ledger) options.ledger = *std::move(ledger);
-  if (!ledger)
-    log_message(LogLevel::kWarning,
-                cat(to_string(ledger.error()), "; providers with a price are refused"));
+  WICK_TRY(options.ledger, open_ledger(settings, true));
   return route::make_router(std::move(options));
 }
 

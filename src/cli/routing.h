@@ -28,14 +28,15 @@ std::shared_ptr<Provider> lazy_local(const Config& config);
 using KeyBudgets = std::function<std::vector<route::Budget>(const std::string& key)>;
 
 // `default_model` is that of a request without one. A ledger that cannot be opened is a warning:
-// then what has a price is refused.
+// what has a price is refused until it can.
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
                                                    std::shared_ptr<Provider> local,
                                                    std::string default_model,
                                                    KeyBudgets key_budgets = {});
 
-// That of [budget], else ~/.local/state/wick/usage.db.
-Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings);
+// That of [budget], else ~/.local/state/wick/usage.db. `may_be_away`: see LedgerOptions.
+Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,
+                                                   bool may_be_away = false);
 
 // That of [limits]; null if there is none.
 Result<std::shared_ptr<route::LimitStore>> open_limits(const RoutingSettings& settings);

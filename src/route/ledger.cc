@@ -8,6 +8,10 @@
 // (one fsync) decides every reservation in it. Each counter is read and written once in it
 // (Counters). Settlements wait up to 20 ms for a reservation to go with; losing one in a crash only
 // leaves its amount reserved.
+//
+// A store that is away at first. The ledger's thread tries it again, after 1, 2, 4 and then every
+// 8 s. Until then reservations are refused at once and settlements wait; nothing is written before
+// renew(), without which other processes would take this one's reservations for lost.
 #include "route/ledger.h"
 
 #include <algorithm>
@@ -33,6 +37,7 @@ namespace {
 constexpr auto kSettleDelay = std::chrono::milliseconds(20);
 // Rows of requests that cost nothing, while the store cannot be written. Later ones are dropped.
 constexpr std::size_t kMaxWaitingRows = 8192;
+constexpr int kMaxRetry = 8;  // times LedgerOptions::retry_ms, between tries of a store
 
 // "bucket name\n" for each counter that holds a reservation.
 template <class Visit>
@@ -114,8 +119,8 @@ Error exceeded(const Budget& budget, const BudgetState& now, Nanos amount) {
 
 class GroupLedger final : public Ledger {
  public:
-  GroupLedger(std::unique_ptr<LedgerStore> store, const LedgerOptions& options)
-      : options_(options), store_(std::move(store)) {}
+  GroupLedger(OpenLedgerStore open, const LedgerOptions& options)
+      : options_(options), open_(std::move(open)) {}
 
   ~GroupLedger() override {
     {
@@ -129,9 +134,17 @@ class GroupLedger final : public Ledger {
   }
 
   Result<void> begin() {
-    WICK_DO(renew());
+    const auto found = find_store();
+    if (!found && (!options_.may_be_away || options_.writes_at_once)) return found;
+    if (!found) {
+      away_ = found.error();
+      log_message(LogLevel::kWarning,
+                  cat("providers with a price are refused for now: ", to_string(*away_)));
+    }
     if (options_.writes_at_once) return {};
-    WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { write_settled(stop); }));
+    WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) {
+               if (wait_for_store(stop)) write_settled(stop);
+             }));
     return {};
   }
 
@@ -140,6 +153,7 @@ class GroupLedger final : public Ledger {
     if (amount <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
     Wanted wanted{.charge = charge, .budgets = budgets, .amount = amount, .unix_s = unix_s};
     std::unique_lock lock(mutex_);
+    if (away_) return *away_;
     wanted_.push_back(&wanted);
     while (!wanted.result) {
       if (is_writing_) {
@@ -169,6 +183,7 @@ class GroupLedger final : public Ledger {
 
   Result<void> flush() override {
     std::unique_lock lock(mutex_);
+    if (away_) return *away_;
     while (is_writing_)
       changed_.wait(lock);
     return settled_.empty() ? Result<void>{} : write(lock);
@@ -288,6 +303,34 @@ class GroupLedger final : public Ledger {
     });
   }
 
+  Result<void> find_store() {
+    {
+      const std::lock_guard lock(store_mutex_);
+      if (store_ == nullptr) {
+        WICK_TRY(store_, open_());
+      }
+    }
+    return renew();
+  }
+
+  // True once the store is there; false: it is not, and the ledger ends.
+  bool wait_for_store(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    if (!away_) return true;
+    for (int n = 1;; n = std::min(2 * n, kMaxRetry)) {
+      const auto delay = std::chrono::milliseconds(n * options_.retry_ms);
+      if (changed_.wait_for(lock, delay, [&] { return stop.stop_requested(); })) return false;
+      lock.unlock();
+      const auto found = find_store();
+      lock.lock();
+      if (found) break;
+      away_ = found.error();
+    }
+    away_.reset();
+    log_message(LogLevel::kInfo, "the ledger was opened: providers with a price are asked again");
+    return true;
+  }
+
   void write_settled(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     bool was_told = false;
@@ -323,8 +366,9 @@ class GroupLedger final : public Ledger {
   }
 
   const LedgerOptions options_;
+  const OpenLedgerStore open_;
   std::mutex store_mutex_;
-  const std::unique_ptr<LedgerStore> store_;  // under the first mutex
+  std::unique_ptr<LedgerStore> store_ = {};  // under the first mutex; null until it was opened
 
   std::mutex mutex_;  // never taken while holding the first
   std::condition_variable changed_;
@@ -332,6 +376,7 @@ class GroupLedger final : public Ledger {
   std::vector<Settled> settled_;
   std::int64_t n_dropped_ = 0;
   bool is_writing_ = false;
+  std::optional<Error> away_ = {};  // why the store was never there
   std::jthread thread_;
 };
 
@@ -352,8 +397,11 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const LedgerOptions& options) {
   const auto kind = std::find_if(stores.begin(), stores.end(), [&](const LedgerStoreKind& one) {
     return options.path.starts_with(one.scheme);
   });
-  WICK_TRY(auto store, kind->open(options));
-  auto ledger = std::make_unique<GroupLedger>(std::move(store), options);
+  return open_ledger_in([kind, options] { return kind->open(options); }, options);
+}
+
+Result<std::unique_ptr<Ledger>> open_ledger_in(OpenLedgerStore open, const LedgerOptions& options) {
+  auto ledger = std::make_unique<GroupLedger>(std::move(open), options);
   WICK_DO(ledger->begin());
   return std::unique_ptr<Ledger>(std::move(ledger));
 }

@@ -26,6 +26,10 @@ struct LedgerOptions {
   bool writes_at_once = false;  // settle() returns when it is written; no thread is started
   // In PostgreSQL a process is gone if it has not renewed its reservations for as long.
   std::int64_t lease_ms = 60'000;
+  // A store that cannot be opened is no error of open(): the ledger's thread tries it again, after
+  // this time and then less often, and until then reserve() says why. Not with writes_at_once.
+  bool may_be_away = false;
+  std::int64_t retry_ms = 1000;
 };
 
 struct Reservation {

@@ -96,7 +96,7 @@ class PostgresStore final : public LedgerStore {
                  kStatements) {}
 
   ~PostgresStore() override {  // who cannot say so is gone when its lease ends
-    if (session_.connect()) static_cast<void>(session_.run(kEnd, {owner_}));
+    if (is_owner_ && session_.connect()) static_cast<void>(session_.run(kEnd, {owner_}));
   }
 
   Result<void> begin() override {
@@ -146,6 +146,7 @@ class PostgresStore final : public LedgerStore {
 
   Result<void> renew() override {
     WICK_DO(done(session_.run(kRenew, {owner_, lease_ms_})));
+    is_owner_ = true;
     return done(session_.run(kForget));
   }
 
@@ -192,6 +193,7 @@ class PostgresStore final : public LedgerStore {
 
   const std::int64_t lease_ms_;
   const std::string owner_;
+  bool is_owner_ = false;  // the server may have been told of it
   PqSession session_;
 };
 

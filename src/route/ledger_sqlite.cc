@@ -203,7 +203,11 @@ Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& opti
       sqlite3_open_v2(options.path.c_str(), &handle,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
   Database database(handle);
-  if (code != SQLITE_OK) return sqlite_error(handle, cat("cannot open ", printable(options.path)));
+  if (code != SQLITE_OK) {
+    Error error = sqlite_error(handle, cat("cannot open ", printable(options.path)));
+    error.hint = "check the folder of `ledger` in [budget]; wick serve tries it again by itself";
+    return error;
+  }
   sqlite3_busy_timeout(handle, kBusyMs);
   WICK_DO(execute(handle, "PRAGMA journal_mode = WAL"));
   WICK_DO(execute(handle,

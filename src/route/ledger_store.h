@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,6 +71,11 @@ std::span<const LedgerStoreKind> ledger_stores() noexcept;
 
 Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& options);
 Result<std::unique_ptr<LedgerStore>> open_postgres_store(const LedgerOptions& options);
+
+using OpenLedgerStore = std::function<Result<std::unique_ptr<LedgerStore>>()>;
+
+// A ledger whose store is opened by `open`, again while it fails.
+Result<std::unique_ptr<Ledger>> open_ledger_in(OpenLedgerStore open, const LedgerOptions& options);
 
 // "4711:88123": this process and when it began, so that an id that is used again is another.
 std::string process_mark(int pid);

@@ -1,10 +1,14 @@
 // The rules of the ledger, which hold in each store.
 #include "route/ledger.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "route/ledger_places_test.h"
+#include "route/ledger_store.h"
 #include "route/sqlite.h"
 
 namespace wick::route {
@@ -154,6 +158,137 @@ TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
   EXPECT_EQ(told.find("secret"), std::string::npos);
 }
 
+// A database of memory behind a server that can be down.
+class ServerStore final : public LedgerStore {
+ public:
+  ServerStore(std::unique_ptr<LedgerStore> rows, const std::atomic<bool>& is_down)
+      : rows_(std::move(rows)), is_down_(is_down) {}
+
+  Result<void> begin() override {
+    if (!is_down_) return rows_->begin();
+    return Error{.code = ErrorCode::kUnavailable, .id = "ledger_unavailable", .message = "down"};
+  }
+
+  Result<void> commit() override { return rows_->commit(); }
+
+  void rollback() override { rows_->rollback(); }
+
+  Result<BudgetState> sum(const std::string& budget, const Buckets& buckets) override {
+    return rows_->sum(budget, buckets);
+  }
+
+  Result<void> add(const std::string& budget, std::int64_t bucket,
+                   const BudgetState& change) override {
+    return rows_->add(budget, bucket, change);
+  }
+
+  Result<std::int64_t> insert(const Reservation& held, EntryState state,
+                              const Settlement& end) override {
+    return is_renewed_ ? rows_->insert(held, state, end)
+                       : Error{.id = "bug", .message = "a row before the first renew()"};
+  }
+
+  Result<bool> settle(std::int64_t id, EntryState state, const Settlement& end) override {
+    return rows_->settle(id, state, end);
+  }
+
+  Result<void> renew() override {
+    is_renewed_ = true;
+    return rows_->renew();
+  }
+
+  std::chrono::milliseconds renewal() const noexcept override { return rows_->renewal(); }
+
+  Result<std::vector<OpenEntry>> orphans() override { return rows_->orphans(); }
+
+  Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,
+                                      const UsageFilter& filter) override {
+    return rows_->usage(since_unix_s, by_day, filter);
+  }
+
+ private:
+  const std::unique_ptr<LedgerStore> rows_;
+  const std::atomic<bool>& is_down_;
+  bool is_renewed_ = false;
+};
+
+class LateStore : public testing::Test {
+ protected:
+  LedgerOptions options{
+      .path = ":memory:", .is_durable = false, .may_be_away = true, .retry_ms = 1};
+  std::atomic<bool> is_down = true, is_gone = false;  // gone: it cannot even be opened
+  std::atomic<int> n_opened = 0;
+
+  Result<std::unique_ptr<Ledger>> open() {
+    return open_ledger_in(
+        [this]() -> Result<std::unique_ptr<LedgerStore>> {
+          n_opened += 1;
+          if (is_gone)
+            return Error{.code = ErrorCode::kIo, .id = "ledger_unavailable", .message = "gone"};
+          WICK_TRY(auto rows, open_sqlite_store(options));
+          return std::unique_ptr<LedgerStore>(
+              std::make_unique<ServerStore>(std::move(rows), is_down));
+        },
+        options);
+  }
+};
+
+void reserve_until_held(Ledger& ledger, std::span<const Budget> budgets) {
+  for (int n_tries = 1; !ledger.reserve({.provider = "p"}, budgets, 5, kNoon); ++n_tries) {
+    ASSERT_LT(n_tries, 1000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+TEST_F(LateStore, IsTriedAgainUntilItIsThere) {
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 9}};
+  const auto ledger = open();
+  ASSERT_TRUE(ledger) << to_string(ledger.error());
+  for (int i = 0; i < 3; ++i) {
+    const auto refused = (*ledger)->reserve({.provider = "p"}, budgets, 5, kNoon);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "down");
+  }
+  EXPECT_TRUE((*ledger)->reserve({.provider = "free"}, budgets, 0, kNoon));
+  (*ledger)->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+  EXPECT_EQ((*ledger)->usage(0, false).error().message, "down");
+  EXPECT_EQ((*ledger)->state(budgets[0], kNoon).error().message, "down");
+  is_down = false;
+  reserve_until_held(**ledger, budgets);
+  EXPECT_EQ((*ledger)->reserve({.provider = "p"}, budgets, 5, kNoon).error().id, "budget_exceeded");
+  ASSERT_TRUE((*ledger)->flush());
+  EXPECT_EQ((*ledger)->usage(0, false)->at(0).provider, "free");  // what waited is written
+  EXPECT_EQ(n_opened, 1);
+}
+
+TEST_F(LateStore, IsOpenedAgainUntilItOpens) {
+  is_gone = true;
+  is_down = false;
+  const auto ledger = open();
+  ASSERT_TRUE(ledger) << to_string(ledger.error());
+  EXPECT_EQ((*ledger)->reserve({.provider = "p"}, {}, 5, kNoon).error().message, "gone");
+  is_gone = false;
+  reserve_until_held(**ledger, {});
+}
+
+TEST_F(LateStore, ThatNeverComesKeepsNobodyWaiting) {
+  options.retry_ms = 3'600'000;
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const auto ledger = open();
+    ASSERT_TRUE(ledger);
+    EXPECT_FALSE((*ledger)->reserve({.provider = "p"}, {}, 5, kNoon));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+}
+
+TEST_F(LateStore, IsAnErrorWhereItMayNotBeAway) {
+  options.may_be_away = false;
+  EXPECT_EQ(open().error().message, "down");
+  options.may_be_away = options.writes_at_once = true;  // no thread would try it again
+  EXPECT_EQ(open().error().message, "down");
+}
+
 // What only a shared server has: leases and sessions. With WICK_TEST_POSTGRES alone.
 class LedgerLease : public testing::TestWithParam<std::string> {
  protected:
@@ -190,6 +325,30 @@ TEST_P(LedgerLease, CountsInFullWhenItEnds) {
   EXPECT_EQ(other->state(budgets[0], kNoon)->reserved, 0);
   silent->settle(*held, {.cost = 1});  // too late: it is not known what else this process did
   EXPECT_EQ(other->state(budgets[0], kNoon)->used, 60);
+}
+
+// Its socket is in another folder at first, as if the server had not begun to listen.
+TEST_P(LedgerLease, AServerThatIsDownAtFirstIsTriedAgain) {
+  const wick::test::TempDir dir;
+  LedgerOptions options = place.options();
+  const std::size_t at = options.path.find("host=") + 5;
+  const std::size_t end = std::min(options.path.find('&', at), options.path.size());
+  const std::filesystem::path folder = options.path.substr(at, end - at);
+  ASSERT_TRUE(folder.is_absolute()) << options.path;
+  options.path.replace(at, end - at, (dir.path() / "later").string());
+  options.may_be_away = true;
+  options.lease_ms = 10'000;  // also on a busy machine it is renewed in time
+  const auto ledger = Ledger::open(options);
+  ASSERT_TRUE(ledger) << to_string(ledger.error());
+  const auto refused = (*ledger)->reserve({.provider = "p"}, budgets, 60, kNoon);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "ledger_unavailable");
+  EXPECT_NE(refused.error().message.find((dir.path() / "later").string()), std::string::npos);
+  EXPECT_NE(refused.error().hint.find("start PostgreSQL"), std::string::npos);
+  std::filesystem::create_directory_symlink(folder, dir.path() / "later");
+  reserve_until_held(**ledger, budgets);
+  const auto other = place.open();
+  EXPECT_EQ(other->state(budgets[0], kNoon)->reserved, 5);  // the lease holds
 }
 
 TEST_P(LedgerLease, ASessionThatEndsIsMadeAnew) {

@@ -24,6 +24,8 @@ constexpr std::int64_t kRetryNs = 1'000'000'000;
 // A server or network that hangs is noticed after these.
 constexpr const char* kTimeouts[][2] = {
     {"connect_timeout", "3"}, {"keepalives_idle", "5"}, {"tcp_user_timeout", "10000"}};
+constexpr const char* kHint =
+    "start PostgreSQL, or check `ledger` of [budget]; wick serve tries it again by itself";
 constexpr int kConnectionOk = 0, kCommandOk = 1, kTuplesOk = 2;  // of libpq-fe.h
 
 struct Functions {
@@ -135,7 +137,8 @@ Error PqSession::error(std::string_view doing) const {
   const std::string_view told = g_pq.error_message(connection_.get());
   return {.code = ErrorCode::kUnavailable,
           .id = "ledger_unavailable",
-          .message = cat("the ledger: ", doing, ": ", printable(told.substr(0, told.find('\n'))))};
+          .message = cat("the ledger: ", doing, ": ", printable(told.substr(0, told.find('\n')))),
+          .hint = kHint};
 }
 
 Result<void> PqSession::connect() {
@@ -145,7 +148,8 @@ Result<void> PqSession::connect() {
   if (now < retry_ns_) {
     return Error{.code = ErrorCode::kUnavailable,
                  .id = "ledger_unavailable",
-                 .message = "the ledger: PostgreSQL did not answer a moment ago"};
+                 .message = "the ledger: PostgreSQL did not answer a moment ago",
+                 .hint = kHint};
   }
   retry_ns_ = now + kRetryNs;
   std::vector<const char*> keys, values;

@@ -32,7 +32,8 @@ constexpr int kMaxDepth = 4;
 Error unavailable(std::string_view what) {
   return {.code = ErrorCode::kUnavailable,
           .id = "redis_unavailable",
-          .message = cat("Redis: ", printable(what, 300))};
+          .message = cat("Redis: ", printable(what, 300)),
+          .hint = "start Redis, or check `store` of [limits]; wick serve tries it again by itself"};
 }
 
 Error bad_uri() {

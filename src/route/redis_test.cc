@@ -19,8 +19,8 @@ namespace {
 // Answers each connection's first bytes with `reply`, byte by byte, and hangs up.
 class FakeRedis {
  public:
-  explicit FakeRedis(std::string reply)
-      : path_((dir_.path() / "redis.sock").string()),
+  explicit FakeRedis(std::string reply, const std::string& path = {})
+      : path_(path.empty() ? (dir_.path() / "redis.sock").string() : path),
         listener_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
@@ -72,6 +72,23 @@ TEST(Redis, ReadsEachKindOfReply) {
   const auto list = FakeRedis("*3\r\n:1\r\n$0\r\n\r\n*1\r\n+x\r\n").ask();
   ASSERT_EQ(list->items.size(), 3U);
   EXPECT_EQ(list->items[2].items[0].text, "x");
+}
+
+TEST(Redis, AServerThatIsDownAtFirstIsTriedAgain) {
+  const wick::test::TempDir dir;
+  const std::string path = (dir.path() / "redis.sock").string();
+  const auto redis = *Redis::open(cat("redis+unix://", path));
+  const auto refused = redis->run({"GET", "x"});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find(path), std::string::npos) << refused.error().message;
+  const FakeRedis server(":7\r\n", path);
+  Result<RedisReply> reply = redis->run({"GET", "x"});
+  for (int n_tries = 1; !reply; ++n_tries) {
+    ASSERT_LT(n_tries, 1000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reply = redis->run({"GET", "x"});
+  }
+  EXPECT_EQ(reply->integer, 7);
 }
 
 TEST(Redis, AnErrorIsTold) {

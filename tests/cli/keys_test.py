@@ -163,6 +163,24 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
             usage = json.loads(self.home.wick("usage", "--json", *words).stdout)["usage"]
             self.assertEqual([row["cost_usd"] for row in usage if row["provider"] == "far"], [cost], words)
 
+    def test_a_ledger_that_is_away_at_the_start_is_tried_again(self):
+        folder = self.home.folder / "away"
+        folder.write_text("not a folder")
+        config = pathlib.Path(self.home.environment["XDG_CONFIG_HOME"]) / "wick/config.toml"
+        config.write_text(config.read_text() + f'[budget]\nmonthly = "1 USD"\nledger = "{folder}/usage.db"\n')
+        key = self.key("create")["key"]
+        server = self.serve()
+        status, said = self.chat(server, key, "far/m")
+        self.assertEqual(status, 429, said)
+        self.assertIn(f"cannot open {folder}/usage.db", said["error"]["message"])
+        self.assertIn("check the folder of `ledger` in [budget]", said["error"]["message"])
+        self.assertEqual(self.chat(server, key)[0], 200, "this machine costs nothing")
+        folder.unlink()
+        folder.mkdir()
+        self.until(lambda: self.chat(server, key, "far/m")[0] == 200, "no restart is needed")
+        usage = json.loads(self.home.wick("usage", "--json").stdout)["usage"]
+        self.assertEqual({row["provider"]: row["cost_usd"] for row in usage}, {"far": "0.001100", "local": "0.000000"})
+
     def test_a_key_has_tokens_of_a_minute(self):
         slow = self.key("create", "--tpm", "300")["key"]
         server = self.serve()
@@ -208,11 +226,18 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         key = self.key("create", "--models", "tiny,far/*", "--budget", "0.0015")
         server = serving.close_at_end(self, serving.Server(self.home, "--audit-log", audit))
         talk = {"messages": [{"role": "user", "content": "CANARY-CONTENT"}], "max_tokens": 4}
+
+        def written(n):
+            self.until(lambda: audit.read_text().count("\n") == n, "a line is written after its answer has gone, by a thread")
+
         said = server.json("/v1/chat/completions", talk | {"model": "far/m"}, self.bearer(key["key"]) | {"x-request-id": "mine", "x-wick-tag": "t"})
+        written(1)  # else the next line may come before it
         self.assertEqual(server.ask("/v1/chat/completions", talk | {"model": "far/m"}, self.bearer(key["key"]))[0], 429)
+        written(2)
         self.assertEqual(server.ask("/v1/embeddings", {"model": "tiny", "input": "CANARY-CONTENT"}, self.bearer(key["key"]))[0], 200)
+        written(3)
         self.assertEqual(server.ask("/v1/messages", talk | {"model": "tiny"}, self.bearer(key["key"]))[0], 200)
-        self.until(lambda: len(audit.read_text().splitlines()) == 4, "a thread writes the lines")
+        written(4)
         audit.rename(audit.with_suffix(".1"))
         server.run.send_signal(signal.SIGHUP)
         server.log_until("reloaded")
