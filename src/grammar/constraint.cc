@@ -29,11 +29,9 @@ Result<bool> Constraint::accept(TokenId id) {
   const std::string_view bytes = masks_->trie().bytes(id);
   if (bytes.empty()) return false;
   recognizer.begin(kMaskFuel);
-  for (const char c : bytes) {
-    state = recognizer.step(state, static_cast<unsigned char>(c));
-    if (state == kFailedState) return recognizer.failure();
-    if (state == kDeadState) return false;
-  }
+  state = recognizer.step_all(state, bytes);
+  if (state == kFailedState) return recognizer.failure();
+  if (state == kDeadState) return false;
   states_.push_back({.state = state});
   return true;
 }

@@ -4,6 +4,14 @@
 
 namespace wick::grammar {
 
+StateId Recognizer::step_all(StateId state, std::string_view bytes) {
+  for (const char c : bytes) {
+    if (state == kFailedState || state == kDeadState) return state;
+    state = step(state, static_cast<unsigned char>(c));
+  }
+  return state;
+}
+
 Result<std::string> Recognizer::forced(StateId& state, std::size_t max_bytes) {
   begin(kMaskFuel);
   std::string out;

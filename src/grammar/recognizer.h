@@ -30,6 +30,9 @@ class Recognizer {
   // The state after `byte`: kDeadState if and only if no document begins with the bytes so far.
   virtual StateId step(StateId state, unsigned char byte) = 0;
 
+  // The state after `bytes`, the text of one token. A recognizer may forget the states between.
+  virtual StateId step_all(StateId state, std::string_view bytes);
+
   // Whether what was read is a whole document.
   virtual bool accepts(StateId state) const noexcept = 0;
 

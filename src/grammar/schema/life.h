@@ -98,6 +98,9 @@ class LifeSearch {
   void leaf_names(FormulaId of, std::vector<NameId>& out);
   regex::ExprId number_rule(const Formula& f);
   regex::ExprId new_next_names(FormulaId of, FreeNames names);
+  // Whether `of` is live behind each of `next`; nothing where that takes a search for each.
+  std::optional<std::vector<Life>> lives_behind(FormulaId of, FreeNames names,
+                                                const std::vector<TextId>& next);
 
   bool spend(std::uint64_t n = 1) noexcept {
     fuel_ -= std::min(fuel_, n);

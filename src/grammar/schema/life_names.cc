@@ -1,9 +1,13 @@
 // The names that members of an object may have: classes of names that no requirement distinguishes,
 // and which of them may come next.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "grammar/schema/life.h"
 
@@ -106,17 +110,78 @@ regex::ExprId LifeSearch::next_names(FormulaId of, FreeNames names) {
 
 regex::ExprId LifeSearch::new_next_names(FormulaId of, FreeNames names) {
   std::vector<regex::ExprId> languages, good;
+  std::vector<TextId> next;
   if (!kinds(of, kAnyName, names, languages)) return regex::kNoExpr;
   for (const regex::ExprId language : languages) {
     const auto name = pool_.automaton().shortest(language);
     if (!name) return regex::kNoExpr;
     if (!*name) continue;
-    const TextId text = pool_.text(**name);
-    const Life life = of_object(pool_.behind_name(of, text), behind(of, names, text));
-    if (life == Life::kUnknown) return regex::kNoExpr;
-    if (life == Life::kLive) good.push_back(language);
+    good.push_back(language);
+    next.push_back(pool_.text(**name));
   }
+  const auto known = lives_behind(of, names, next);
+  std::size_t n_good = 0;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const Life life = known ? (*known)[i]
+                            : of_object(pool_.behind_name(of, next[i]), behind(of, names, next[i]));
+    if (life == Life::kUnknown) return regex::kNoExpr;
+    if (life == Life::kLive) good[n_good++] = good[i];
+  }
+  good.resize(n_good);
   return pool_.exprs().unite(good);
+}
+
+// Where leaves only speak of the values of names, and demand single names, a next name has to have
+// a live value and leave the demanded names free: no formula is made for what is behind it. An
+// object of n members asks this n times, about up to n names.
+std::optional<std::vector<Life>> LifeSearch::lives_behind(FormulaId of, FreeNames names,
+                                                          const std::vector<TextId>& next) {
+  const Formula f = pool_.at(of);
+  Leaves leaves = {of};
+  const auto its = pool_.children(f);
+  if (f.kind == FormulaKind::kAnd) leaves.assign(its.begin(), its.end());
+  std::unordered_map<TextId, Declared> declared;
+  std::map<TextId, Leaves> wanted;
+  Leaves sets;
+  for (const FormulaId leaf : leaves) {
+    const Formula& part = pool_.at(leaf);
+    const bool is_all = part.kind == FormulaKind::kNameAll;
+    if (!is_all && (part.kind != FormulaKind::kNameSome || part.c != 1)) return std::nullopt;
+    const bool is_one = pool_.names(part.a).is_one();
+    if (!is_all && is_one) {
+      wanted[pool_.names(part.a).text].push_back(part.b);
+    } else if (is_one) {
+      Declared& one = declared[pool_.names(part.a).text];
+      one.values.push_back(part.b);
+      if (part.c != 0) one.order = one.order == 0 ? part.c : std::min(one.order, part.c);
+    } else if (is_all) {
+      sets.push_back(leaf);
+    } else {
+      return std::nullopt;
+    }
+  }
+  const auto life_of = [&](TextId name) {
+    Leaves values = declared[name].values;
+    if (const auto asked = wanted.find(name); asked != wanted.end())
+      values.insert(values.end(), asked->second.begin(), asked->second.end());
+    return of_value(value_of(sets, name, std::move(values)));
+  };
+  Life all = Life::kLive;  // the demanded ones
+  for (const auto& [name, values] : wanted) {
+    if (all == Life::kLive) all = life_of(name);
+  }
+  std::vector<Life> out;
+  for (const TextId name : next) {
+    if (!spend(1 + wanted.size() / kNamesForOne)) return std::nullopt;
+    const std::uint32_t order = declared[name].order;
+    FreeNames then = names;
+    if (has_order_) then.last = order == 0 ? kNoEnd : std::max(order, names.last);
+    const bool has_all = std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+      return one.first == name || is_free(then, one.first, declared[one.first].order);
+    });
+    out.push_back(!has_all ? Life::kDead : all != Life::kLive ? all : life_of(name));
+  }
+  return out;
 }
 
 }  // namespace wick::grammar

@@ -78,14 +78,33 @@ void SchemaRecognizer::end_walk() {
   const auto first = states_.begin() + static_cast<std::ptrdiff_t>(n_kept_states_);
   const bool keeps =
       states_.size() - n_kept_states_ <= kFewStates && std::none_of(first, states_.end(), is_text);
-  for (; !keeps && states_.size() > n_kept_states_; states_.pop_back())
+  if (!keeps) forget_new_states();
+  walked_.clear();
+  machine_.drop_texts(n_kept_texts_);
+}
+
+void SchemaRecognizer::forget_new_states() {
+  for (; states_.size() > n_kept_states_; states_.pop_back())
     ids_.remove(hash_of(states_.back()), static_cast<StateId>(states_.size() - 1));
   for (const std::uint64_t key : walked_) {
     const StateId to = steps_.find(key);
     if (std::max<std::uint64_t>(key >> 8U, to) >= states_.size()) steps_.remove(key, to);
   }
+}
+
+// Of the states within a token only the last is kept: a state for each byte of the names and
+// strings of all documents would take most of the memory.
+StateId SchemaRecognizer::step_all(StateId state, std::string_view bytes) {
+  begin_walk();
+  StateId out = Recognizer::step_all(state, bytes);
+  if (states_.size() - n_kept_states_ > 1) {
+    const bool is_new = out != kFailedState && out >= n_kept_states_;
+    const State last = is_new ? states_[out] : State{};
+    forget_new_states();
+    if (is_new) out = state_of(last);
+  }
   walked_.clear();
-  machine_.drop_texts(n_kept_texts_);
+  return out;
 }
 
 bool SchemaRecognizer::is_worn() const noexcept {

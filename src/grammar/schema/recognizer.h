@@ -42,6 +42,7 @@ class SchemaRecognizer final : public Recognizer {
   StateId start() const noexcept override { return start_; }
 
   StateId step(StateId state, unsigned char byte) override;
+  StateId step_all(StateId state, std::string_view bytes) override;
   bool accepts(StateId state) const noexcept override;
   Result<std::string> shortest(StateId state) override;
   std::optional<PlainText> plain_text(StateId state) override;
@@ -72,6 +73,7 @@ class SchemaRecognizer final : public Recognizer {
         style_(style) {}
 
   StateId first_step(StateId id, unsigned char byte);
+  void forget_new_states();  // since begin_walk()
   StateId state_of(const State& state);
   StateId space(State state, unsigned char byte);
   // The state behind a byte that the machine took from `from` to `to`.
