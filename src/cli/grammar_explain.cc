@@ -98,7 +98,7 @@ void look_at(const Json& schema, Found& found) {
     const std::string& name = schema.keys[i];
     const Json& value = schema.items[i];
     if (name == "format") {
-      ++(grammar::format_pattern(value.text) ? found.formats : found.open_formats)[value.text];
+      ++(grammar::is_known_format(value.text) ? found.formats : found.open_formats)[value.text];
       continue;
     }
     const auto* const known = std::find_if(std::begin(kKeywords), std::end(kKeywords),

@@ -148,6 +148,57 @@ ExprId ExprPool::add(Expr e, std::span<const ExprId> its_children) {
   return static_cast<ExprId>(exprs_.size() - 1);
 }
 
+// A node's children have lower ids than the node.
+ExprId ExprPool::copy_of(const ExprPool& other, ExprId id) {
+  if (id == kNoExpr) return kNoExpr;
+  std::vector<bool> is_part(id + std::size_t{1});
+  const auto parts_of = [&](const Expr& e) -> std::vector<ExprId> {
+    switch (e.kind) {
+      case ExprKind::kConcat:
+        return {e.a, e.b};
+      case ExprKind::kRepeat:
+      case ExprKind::kComplement:
+        return {e.a};
+      case ExprKind::kUnion:
+      case ExprKind::kIntersection:
+        return {other.children(e).begin(), other.children(e).end()};
+      default:
+        return {};
+    }
+  };
+  is_part[id] = true;
+  for (ExprId i = id; i > 0; --i) {
+    if (!is_part[i]) continue;
+    for (const ExprId part : parts_of(other.at(i)))
+      is_part[part] = true;
+  }
+  std::vector<ExprId> copies(id + std::size_t{1}, kNoExpr);
+  for (ExprId i = 0; i <= id; ++i) {
+    if (!is_part[i]) continue;
+    const Expr& its = other.at(i);
+    std::vector<ExprId> parts = parts_of(its);
+    for (ExprId& part : parts)
+      part = copies[part];
+    if (std::find(parts.begin(), parts.end(), kNoExpr) != parts.end()) return kNoExpr;
+    Expr e{.kind = its.kind, .min = its.min, .max = its.max};
+    if (its.kind == ExprKind::kBytes) {
+      e.a = set_id(other.set_of(its));
+      if (e.a == kUnbounded) return kNoExpr;
+    } else if (its.kind == ExprKind::kUnion || its.kind == ExprKind::kIntersection) {
+      std::sort(parts.begin(), parts.end());
+      copies[i] = add_many(its.kind, parts);
+      if (its.is_text) mark_text(copies[i]);
+      continue;
+    } else if (!parts.empty()) {
+      e.a = parts[0];
+      if (parts.size() > 1) e.b = parts[1];
+    }
+    copies[i] = add(e);
+    if (its.is_text) mark_text(copies[i]);
+  }
+  return copies[id];
+}
+
 ExprId ExprPool::add_many(ExprKind kind, std::span<const ExprId> its_children) {
   return add({.kind = kind}, its_children);
 }

@@ -82,6 +82,9 @@ class ExprPool {
 
   ExprId intersect(std::initializer_list<ExprId> parts) { return intersect(as_span(parts)); }
 
+  // The expression `id` of another pool.
+  ExprId copy_of(const ExprPool& other, ExprId id);
+
   // `of` without the empty string.
   ExprId non_empty(ExprId of);
 

@@ -141,6 +141,7 @@ class Compiler {
   std::vector<Scope> scopes_ = {Scope{}};
   std::map<std::pair<ScopeId, ResourceId>, ScopeId> entered_ = {};
   std::map<std::string, regex::ExprId, std::less<>> patterns_ = {};
+  std::map<std::string, std::optional<regex::ExprId>, std::less<>> formats_ = {};
   std::vector<std::pair<NameId, FormulaId>> names_to_fill_ = {};  // propertyNames: complements
   // The schemas that one unevaluated keyword has visited, with scope and condition.
   std::set<std::tuple<const Json*, ScopeId, FormulaId>> evaluated_ = {};

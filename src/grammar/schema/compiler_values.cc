@@ -86,9 +86,15 @@ Result<void> Compiler::strings(Work& work) {
 Result<void> Compiler::formats(Work& work) {
   WICK_TRY(const Json* const found, wanted(work, "format", Json::Kind::kString));
   if (found == nullptr || !options_.asserts_formats) return {};
-  const auto its = format_pattern(found->text);
-  if (!its) return {};
-  WICK_TRY(const regex::ExprId language, pattern(work, "format", std::string(*its)));
+  const auto [known, is_new] = formats_.try_emplace(found->text, regex::kNoExpr);
+  if (is_new) {
+    known->second = format_language(pool_->exprs(), found->text);
+    pool_->exprs().refuel(kSchemaFuel);
+  }
+  if (!known->second) return {};
+  const regex::ExprId language = *known->second;
+  if (language == regex::kNoExpr)
+    return wrap(pool_->exprs().failure(), cat("compile '", place_of(work.schema), "'"));
   work.parts.push_back(pool_->if_type(kStringType, pool_->string_in(language)));
   return {};
 }

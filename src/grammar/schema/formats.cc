@@ -3,11 +3,18 @@
 // UTC, for zones of whole hours.
 #include "grammar/schema/formats.h"
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/strings.h"
+#include "regex/ecma.h"
 
 namespace wick::grammar {
 namespace {
@@ -128,14 +135,42 @@ std::vector<std::pair<std::string_view, std::string>> patterns() {
   return out;
 }
 
+struct Language {
+  regex::ExprPool pool = regex::ExprPool();
+  regex::ExprId id = regex::kNoExpr;
+};
+
+const std::string* pattern_of(std::string_view name) {
+  static const auto kPatterns = patterns();
+  const auto its = std::find_if(kPatterns.begin(), kPatterns.end(),
+                                [&](const auto& one) { return one.first == name; });
+  return its == kPatterns.end() ? nullptr : &its->second;
+}
+
+// A pattern is parsed once in a process: parsing took most of the time of compiling a schema.
+const Language* known_language(std::string_view name) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<const Language>, std::less<>> known;
+  const std::string* const pattern = pattern_of(name);
+  if (pattern == nullptr) return nullptr;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(name); found != known.end()) return found->second.get();
+  auto made = std::make_unique<Language>();
+  const auto parsed = regex::parse_ecma(made->pool, *pattern);
+  WICK_CHECK(parsed, "the pattern of a format");
+  made->id = *parsed;
+  return known.emplace(name, std::move(made)).first->second.get();
+}
+
 }  // namespace
 
-std::optional<std::string_view> format_pattern(std::string_view name) {
-  static const auto kPatterns = patterns();
-  for (const auto& [known, pattern] : kPatterns) {
-    if (known == name) return pattern;
-  }
-  return std::nullopt;
+bool is_known_format(std::string_view name) {
+  return pattern_of(name) != nullptr;
+}
+
+std::optional<regex::ExprId> format_language(regex::ExprPool& pool, std::string_view name) {
+  const Language* const its = known_language(name);
+  return its == nullptr ? std::nullopt : std::optional(pool.copy_of(its->pool, its->id));
 }
 
 }  // namespace wick::grammar

@@ -1,13 +1,16 @@
-// The values of `format` that are regular languages, as patterns.
+// The values of `format` that are regular languages.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
+#include "regex/expr.h"
+
 namespace wick::grammar {
 
-// A pattern (ECMA-262) that matches the whole string; nothing if the format is not known. Unknown
-// formats are annotations: regex, idn-hostname and any other name.
-std::optional<std::string_view> format_pattern(std::string_view name);
+// The strings of a format; nothing if the format is not known, kNoExpr if the pool is full. Unknown
+// formats are annotations: regex, idn-hostname and any other name. Any thread.
+bool is_known_format(std::string_view name);
+std::optional<regex::ExprId> format_language(regex::ExprPool& pool, std::string_view name);
 
 }  // namespace wick::grammar
