@@ -1,5 +1,6 @@
-// Numbers found by 64-bit keys: a hash table in one block of memory, for tables that a walk over
-// the token trie fills and empties. A node for each entry would cost an allocation for each byte.
+// Numbers found by keys of 64 or 32 bits: a hash table in one block of memory, for tables that a
+// walk over the token trie fills and empties. A node for each entry would cost an allocation for
+// each byte.
 //
 // Several numbers may have one key (a hash); the caller tells them apart. One thread at a time.
 #pragma once
@@ -11,13 +12,14 @@
 
 namespace wick::grammar {
 
-class FlatMap {
+template <class Key>
+class BasicFlatMap {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};  // no value is this number
 
   // A value of `key` for which `is_it(value)` holds; kNone without one.
   template <class IsIt>
-  std::uint32_t find(std::uint64_t key, const IsIt& is_it) const {
+  std::uint32_t find(Key key, const IsIt& is_it) const {
     if (slots_.empty()) return kNone;
     for (std::size_t i = home(key); slots_[i].value != kNone; i = next(i)) {
       if (slots_[i].key == key && is_it(slots_[i].value)) return slots_[i].value;
@@ -25,19 +27,19 @@ class FlatMap {
     return kNone;
   }
 
-  std::uint32_t find(std::uint64_t key) const {
+  std::uint32_t find(Key key) const {
     return find(key, [](std::uint32_t) { return true; });
   }
 
   // An entry that is not there yet.
-  void add(std::uint64_t key, std::uint32_t value) {
-    if (slots_.empty() || n_ * 2 >= slots_.size()) grow();
+  void add(Key key, std::uint32_t value) {
+    if (slots_.empty() || n_ * 4 >= slots_.size() * 3) grow();
     place({key, value});
     ++n_;
   }
 
   // Nothing if there is no such entry. Entries behind it move up, so that no search ends too early.
-  void remove(std::uint64_t key, std::uint32_t value) {
+  void remove(Key key, std::uint32_t value) {
     if (slots_.empty()) return;
     std::size_t hole = home(key);
     for (; slots_[hole].key != key || slots_[hole].value != value; hole = next(hole)) {
@@ -63,12 +65,12 @@ class FlatMap {
 
  private:
   struct Slot {
-    std::uint64_t key = 0;
+    Key key = 0;
     std::uint32_t value = kNone;
   };
 
-  std::size_t home(std::uint64_t key) const noexcept {
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> shift_);
+  std::size_t home(Key key) const noexcept {
+    return static_cast<std::size_t>((std::uint64_t{key} * 0x9E3779B97F4A7C15U) >> shift_);
   }
 
   std::size_t next(std::size_t i) const noexcept { return (i + 1) & (slots_.size() - 1); }
@@ -94,5 +96,8 @@ class FlatMap {
   std::size_t n_ = 0;
   int shift_ = 64;
 };
+
+using FlatMap = BasicFlatMap<std::uint64_t>;
+using FlatHashMap = BasicFlatMap<std::uint32_t>;  // by 32 bits of a hash: half as large
 
 }  // namespace wick::grammar

@@ -59,7 +59,7 @@ inline constexpr int kMaxBranchDepth = 2'000;            // choices of one branc
 inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind the point, in masks
 inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
 inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
-inline constexpr std::size_t kMaxSchemaSteps = 50'000;    // that are remembered
+inline constexpr std::size_t kMaxSchemaSteps = 24'000;    // that are remembered
 inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
 inline constexpr std::size_t kNumbersForCell = 8;         // that take as much memory as a cell
 

@@ -13,7 +13,7 @@
 
 namespace wick::grammar {
 
-std::uint64_t SchemaRecognizer::hash_of(const State& s) noexcept {
+std::uint32_t SchemaRecognizer::hash_of(const State& s) noexcept {
   std::uint64_t h = static_cast<std::uint64_t>(s.place.where) << 8U | s.place.n_done;
   const std::uint64_t parts[] = {
       s.place.frame,
@@ -25,7 +25,7 @@ std::uint64_t SchemaRecognizer::hash_of(const State& s) noexcept {
       s.has_space ? 1U : 0U};
   for (const std::uint64_t part : parts)
     h = mix_hash(h, part);
-  return h;
+  return static_cast<std::uint32_t>(h ^ (h >> 32U));
 }
 
 Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(Json schema, SchemaOptions options,
@@ -127,7 +127,7 @@ Error SchemaRecognizer::failure() const {
 }
 
 StateId SchemaRecognizer::state_of(const State& state) {
-  const std::uint64_t hash = hash_of(state);
+  const std::uint32_t hash = hash_of(state);
   const StateId known = ids_.find(hash, [&](StateId id) { return states_[id] == state; });
   if (known != FlatMap::kNone) return known;
   if (states_.size() >= kMaxSchemaStates) {

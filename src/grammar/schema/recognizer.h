@@ -8,6 +8,7 @@
 // power of ten. step() fails ("schema_fuel") if the search for dead ends takes too many steps.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,7 +65,7 @@ class SchemaRecognizer final : public Recognizer {
     friend bool operator==(const State&, const State&) = default;
   };
 
-  static std::uint64_t hash_of(const State& s) noexcept;
+  static std::uint32_t hash_of(const State& s) noexcept;
 
   SchemaRecognizer(CompiledSchema schema, const JsonStyle& style)
       : machine_(std::move(schema), style.has_order),
@@ -109,8 +110,8 @@ class SchemaRecognizer final : public Recognizer {
   LifeSearch life_;
   ShortestSearch shortest_;
   JsonStyle style_;
-  std::vector<State> states_ = {State{}};   // the first is kDeadState
-  FlatMap ids_ = {};                        // of states, by hash
+  std::deque<State> states_ = {State{}};    // the first is kDeadState
+  FlatHashMap ids_ = {};                    // of states
   FlatMap steps_ = {};                      // by state and byte; not within names
   std::vector<std::uint64_t> walked_ = {};  // keys in steps_ since begin_walk()
   std::unordered_map<std::uint32_t, FormulaId> goals_ = {}, conditions_ = {};
