@@ -24,8 +24,7 @@ enum CharPlace : std::uint8_t {
   kAfterE0,
   kAfterED,
   kAfterF0,
-  kAfterF4,
-  kWord,  // only letters and digits follow
+  kAfterF4
 };
 
 struct Way {
@@ -41,15 +40,6 @@ constexpr ByteSet plain_ascii() noexcept {
   return set;
 }
 
-constexpr ByteSet word_bytes() noexcept {
-  ByteSet set;
-  for (unsigned byte = 0; byte < 0x80; ++byte) {
-    if (is_word_byte(static_cast<unsigned char>(byte))) set.add(byte);
-  }
-  return set;
-}
-
-constexpr Way kFromWord[] = {{word_bytes(), kWord}};
 constexpr ByteSet kContinuation = ByteSet::range(0x80, 0xBF);
 constexpr Way kFromBoundary[] = {{plain_ascii(), kBoundary},
                                  {ByteSet::range(0xC2, 0xDF), kOne},
@@ -68,7 +58,6 @@ constexpr Way kWithin[] = {{kContinuation, kBoundary},
                            {ByteSet::range(0x80, 0x8F), kTwo}};  // from kOne on
 
 std::span<const Way> ways(std::uint32_t place) noexcept {
-  if (place == kWord) return kFromWord;
   return place == kBoundary ? std::span(kFromBoundary) : std::span(kWithin).subspan(place - 1, 1);
 }
 
@@ -97,17 +86,9 @@ bool is_whole_plain_text(std::string_view bytes) noexcept {
 }
 
 int PlainReach::of(regex::Automaton& automaton, ExprId state) {
-  return reach(automaton, state, kBoundary);
-}
-
-int PlainReach::of_words(regex::Automaton& automaton, ExprId state) {
-  return reach(automaton, state, kWord);
-}
-
-int PlainReach::reach(regex::Automaton& automaton, ExprId state, std::uint32_t place) {
   if (known_.size() > kMaxPlainStates) known_.clear();
   int reach = 0;
-  for (int n = 8; n <= kFarthest && is_alive_after(automaton, state, place, n); n *= 2)
+  for (int n = 8; n <= kFarthest && is_alive_after(automaton, state, kBoundary, n); n *= 2)
     reach = n;
   return reach;
 }

@@ -18,12 +18,6 @@ constexpr bool is_plain_byte(unsigned char byte) noexcept {
   return byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
-// ASCII letters and digits. A third of the tokens of a vocabulary consist of these alone.
-constexpr bool is_word_byte(unsigned char byte) noexcept {
-  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-         (byte >= 'A' && byte <= 'Z');
-}
-
 bool is_plain_text(std::string_view bytes) noexcept;
 // Its last character is complete.
 bool is_whole_plain_text(std::string_view bytes) noexcept;
@@ -35,8 +29,6 @@ class PlainReach {
   // The largest n of 0, 8, 16, 32 and 64 for which it is proved that any plain text of at most n
   // bytes leaves `state` alive. Spends the fuel of the automaton's pool.
   int of(regex::Automaton& automaton, regex::ExprId state);
-  // The same for texts of is_word_byte() alone: addresses take these, but no blanks.
-  int of_words(regex::Automaton& automaton, regex::ExprId state);
 
  private:
   struct Known {
@@ -44,7 +36,6 @@ class PlainReach {
     int dead = kFarthest + 1;  // some text of so many bytes does not
   };
 
-  int reach(regex::Automaton& automaton, regex::ExprId state, std::uint32_t place);
   bool is_alive_after(regex::Automaton& automaton, regex::ExprId state, std::uint32_t place,
                       int n_bytes);
 

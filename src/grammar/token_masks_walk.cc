@@ -97,21 +97,18 @@ bool TokenMasks::walk_behind(StateId state) {
 }
 
 // Allows all plain tokens, then takes back those that lead to a dead state. Subtrees without a
-// token that is longer than the reach need no look. Without a reach most are dead: then only
-// letters and digits are allowed before, if they have a reach.
+// token that is longer than the reach need no look. Without a reach most are dead, and a walk is
+// shorter.
 bool TokenMasks::walk_plain(const PlainText& text) {
   const TokenTrie::Tree& tree = trie_->plain();
   regex::Automaton& automaton = *text.automaton;
   const int reach = reach_.of(automaton, text.rest);
   recognizer_->begin(kMaskFuel);  // reach_ has spent some
-  const int words = reach > 0 ? 0 : reach_.of_words(automaton, text.rest);
-  recognizer_->begin(kMaskFuel);
   if (reach > 0) scratch_ = trie_->plain_bits();
-  if (words > 0) scratch_ = trie_->word_bits();
   path_[0].rest = text.rest;
   for (std::size_t i = 0; i < tree.nodes.size();) {
     const TokenTrie::Node& node = tree.nodes[i];
-    if (node.longest <= reach || (!node.has_others && node.longest <= words)) {
+    if (node.longest <= reach) {
       i = node.end;
       continue;
     }
@@ -123,8 +120,7 @@ bool TokenMasks::walk_plain(const PlainText& text) {
       ++i;
       continue;
     }
-    const bool takes_back = reach > 0 || words > 0;
-    for (const TokenId id : takes_back ? tree.tokens_below(node) : std::span<const TokenId>()) {
+    for (const TokenId id : reach == 0 ? std::span<const TokenId>() : tree.tokens_below(node)) {
       const auto bit = static_cast<std::size_t>(id);
       scratch_[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
     }

@@ -15,11 +15,6 @@ constexpr bool may_end_value(unsigned char byte) noexcept {
          byte == 'l';
 }
 
-bool is_word(std::string_view text) noexcept {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_word_byte(static_cast<unsigned char>(c)); });
-}
-
 // Sorts the tokens and makes the nodes.
 template <class Bytes>
 void build_tree(TokenTrie::Tree& tree, const Bytes& bytes) {
@@ -36,7 +31,6 @@ void build_tree(TokenTrie::Tree& tree, const Bytes& bytes) {
       if (open.size() == 1) continue;
       TokenTrie::Node& above = tree.nodes[open[open.size() - 2]];
       above.longest = std::max(above.longest, node.longest);
-      above.has_others = above.has_others || node.has_others;
     }
   };
   std::string_view before;
@@ -55,7 +49,6 @@ void build_tree(TokenTrie::Tree& tree, const Bytes& bytes) {
     }
     TokenTrie::Node& last = tree.nodes[open.back()];
     last.longest = std::max(last.longest, static_cast<std::uint16_t>(text.size()));
-    last.has_others = last.has_others || !is_word(text);
     if (last.n_tokens < std::numeric_limits<std::uint16_t>::max()) ++last.n_tokens;
     before = text;
   }
@@ -68,7 +61,6 @@ TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<con
   TokenTrie trie;
   trie.ends_.assign(ends.begin(), ends.end());
   trie.plain_bits_.resize((bytes.size() + 63) / 64);
-  trie.word_bits_.resize(trie.plain_bits_.size());
   for (std::size_t id = 0; id < bytes.size(); ++id) {
     const bool is_end = trie.is_end(static_cast<TokenId>(id));
     const bool is_used = !bytes[id].empty() && bytes[id].size() <= kMaxTrieTokenBytes && !is_end;
@@ -83,9 +75,7 @@ TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<con
        : is_quoted ? trie.quoted_
                    : trie.others_)
           .tokens.push_back(static_cast<TokenId>(id));
-      const std::uint64_t bit = std::uint64_t{1} << (id % 64);
-      if (is_plain) trie.plain_bits_[id / 64] |= bit;
-      if (is_word(bytes[id])) trie.word_bits_[id / 64] |= bit;
+      if (is_plain) trie.plain_bits_[id / 64] |= std::uint64_t{1} << (id % 64);
     }
     trie.begins_.push_back(static_cast<std::uint32_t>(trie.arena_.size()));
   }

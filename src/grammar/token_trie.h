@@ -28,7 +28,6 @@ class TokenTrie {
     std::uint32_t first_token = 0;  // of the subtree
     std::uint16_t depth = 0;        // bytes before this one
     std::uint16_t longest = 0;      // bytes of the subtree's longest token
-    bool has_others = false;        // tokens of the subtree have other bytes than is_word_byte()
     std::uint16_t n_tokens = 0;     // that end here: the first ones of the subtree
     unsigned char byte = 0;
   };
@@ -65,9 +64,6 @@ class TokenTrie {
   // Bit t = token t is plain.
   const std::vector<std::uint64_t>& plain_bits() const noexcept { return plain_bits_; }
 
-  // Bit t = all bytes of token t are is_word_byte().
-  const std::vector<std::uint64_t>& word_bits() const noexcept { return word_bits_; }
-
   std::span<const TokenId> ends() const noexcept { return ends_; }
 
   bool is_end(TokenId id) const noexcept;
@@ -87,7 +83,7 @@ class TokenTrie {
   TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
 
   Tree plain_ = {}, quoted_ = {}, others_ = {}, behind_ = {};
-  std::vector<std::uint64_t> plain_bits_ = {}, word_bits_ = {};
+  std::vector<std::uint64_t> plain_bits_ = {};
   std::vector<TokenId> ends_ = {};
   std::string arena_ = {};
   std::vector<std::uint32_t> begins_ = {0};  // of each token in arena_, and its end
