@@ -39,7 +39,9 @@ import typer
 app = typer.Typer(); app.command()(main)
 for line in sys.stdin:
     result = CliRunner().invoke(app, ["--shell", "--no-interaction", "--no-cache", line.rstrip("\\n")])
-    print(json.dumps({"ask": line.rstrip("\\n"), "cmd": result.output.strip(), "code": result.exit_code}), flush=True)
+    if result.exception:
+        raise result.exception
+    print(json.dumps({"ask": line.rstrip("\\n"), "cmd": result.output.strip()}), flush=True)
 """
 
 
@@ -157,9 +159,10 @@ def ask_shell_gpt(options, sentences, path):
     if not missing:
         return kept(path)
     home.mkdir(exist_ok=True)
-    environment = dict(os.environ, HOME=str(home), OPENAI_API_KEY="none", API_BASE_URL=f"http://127.0.0.1:{port}/v1", DEFAULT_MODEL="model",
-                       OPENAI_USE_FUNCTIONS="false", PRETTIFY_MARKDOWN="false", REQUEST_TIMEOUT="600", SHELL_NAME="bash",
-                       SHELL_INTERACTION="false", CACHE_PATH=str(home / "cache"), CHAT_CACHE_PATH=str(home / "chats"))
+    environment = dict(os.environ, HOME=str(home), OPENAI_API_KEY="none", API_BASE_URL=f"http://127.0.0.1:{port}/v1",
+                       DEFAULT_MODEL=pathlib.Path(options.model).stem, OPENAI_USE_FUNCTIONS="false", PRETTIFY_MARKDOWN="false",
+                       REQUEST_TIMEOUT="600", SHELL_NAME="bash", SHELL_INTERACTION="false", CACHE_PATH=str(home / "cache"),
+                       CHAT_CACHE_PATH=str(home / "chats"))
     with subprocess.Popen([options.wick, "serve", "-m", options.model, "--port", port, "--max-tokens", MAX_TOKENS, "-t", options.threads],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
