@@ -91,8 +91,9 @@ void TokenTrie::build_behind() {
   std::vector<std::string_view> texts;
   for (TokenId id = 0; id < size(); ++id) {
     const std::string_view text = bytes(id);
-    for (std::size_t i = 1; i < text.size(); ++i) {
-      if (may_end_value(static_cast<unsigned char>(text[i - 1])) &&
+    // A whole token follows a value that ends where it begins.
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if ((i == 0 || may_end_value(static_cast<unsigned char>(text[i - 1]))) &&
           may_follow_value(static_cast<unsigned char>(text[i])))
         texts.push_back(text.substr(i));
     }

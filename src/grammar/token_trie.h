@@ -1,7 +1,7 @@
 // The tokens of a vocabulary by their bytes, as three trees in depth-first order: the tokens that
 // are plain text (plain_text.h), those that are plain text up to a quote or backslash, and the
-// others. A fourth tree has the ends of tokens that may stand behind a JSON value. A subtree is a
-// run of nodes, so that leaving it out is one addition. Immutable, any thread.
+// others. A fourth tree has what may stand behind a JSON value: whole tokens and ends of tokens. A
+// subtree is a run of nodes, so that leaving it out is one addition. Immutable, any thread.
 #pragma once
 
 #include <cstdint>
