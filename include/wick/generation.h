@@ -126,7 +126,8 @@ struct Generation {
   // Constraints by the caller's own code (wick/constraint.h); several can be combined. An error
   // with tools, unless tool_choice is "none" (id "constraint_with_tools").
   RecognizerFactory recognizer = {};  // an error with a response_format (id "two_constraints")
-  TokenMaskHook token_mask = {};      // max_tokens may then cut a response_format's document
+  // May be combined with a response_format; max_tokens may then cut the document short.
+  TokenMaskHook token_mask = {};
   TextPredicate predicate = {};       // the answer ends only where this returns true
 
   // DRY sequence breakers; std::nullopt = newline, colon, quote, asterisk.

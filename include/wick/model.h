@@ -36,13 +36,14 @@ struct ModelOptions {
   // the ratio of tensor_split ("3,1"). Placement does not change the output.
   std::string device = "auto";
   std::string tensor_split = {};
-  // Context size in tokens; 0 = the model's, reduced to what cache_limit_bytes can hold.
+  // Context size in tokens, 0 = the model's. With 0 the context is reduced to what
+  // cache_limit_bytes can hold; with a number cache_limit_bytes is raised to hold one sequence.
   int context = 0;
   // Maximum number of requests that run at the same time, 1 to 256; more are queued. vLLM:
   // max_num_seqs; llama.cpp: -np, n_parallel.
   int max_concurrent = 4;
   int max_queue = 256;     // queued requests, 1 to 65536; more are refused (id "queue_full")
-  // Maximum size of the KV cache of all requests; raised if one sequence of `context` needs more.
+  // Maximum size of the KV cache of all requests.
   std::uint64_t cache_limit_bytes = 1'000'000'000;
   // KV cache type: f32, bf16, f16, q8_0 or q4_0; "q8_0,q4_0" = keys, values.
   std::string cache_type = "bf16";

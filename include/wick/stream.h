@@ -44,8 +44,9 @@ class WICK_API Stream {
   //
   // A token belongs to the piece that contains its text. Text that ends in the middle of a
   // character, or that may begin a stop sequence, is held back for a later piece. EOS and the
-  // tokens of a stop sequence have no text. If held-back text is sent at the end, they belong to
-  // that piece; otherwise logprobs() returns them after the end. The last piece may have no tokens.
+  // tokens of a stop sequence have no text: they belong to the last piece if the end sends
+  // held-back text, otherwise logprobs() returns them after the end. The last piece may have no
+  // tokens.
   std::span<const TokenLogprob> logprobs() const noexcept;
   std::string_view text() const noexcept;  // all text read so far
   void cancel() noexcept;                  // any thread; takes effect at the engine's next step

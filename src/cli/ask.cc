@@ -132,8 +132,7 @@ Action setup_ask(Flags flags) {
   flags.texts("SENTENCE", o->words, "the task, in plain words");
   flags.toggle("-x,--run", o->runs, "run the command after one confirmation, without the menu");
   flags.toggle("--print", o->prints, "print the command and do nothing else");
-  flags.toggle("-y,--yes", o->is_yes,
-               "run safe and moderate commands without confirmation");
+  flags.toggle("-y,--yes", o->is_yes, "run safe and moderate commands without confirmation");
   flags.toggle("--allow-critical", o->allows_critical,
                "allow critical commands, after the user has typed the target");
   flags.toggle("-e,--explain", o->explains,
@@ -143,7 +142,8 @@ Action setup_ask(Flags flags) {
   flags.integer("--alternatives", o->alternatives, {0, assist::kMaxAlternatives},
                 "number of alternative commands");
   flags.text("--input", o->input_file,
-             "file with context for the model; - = standard input (default unless a terminal)");
+             "file with context for the model; - = standard input (default where that is no "
+             "terminal)");
   flags.toggle("--batch", o->is_batch, "read sentences from standard input, one per line");
   flags.toggle("--json", o->is_json, "print JSON; nothing runs");
   flags.toggle("--show-prompt", o->shows_prompt, "print the prompt; nothing runs");

@@ -190,7 +190,7 @@ Action setup_grammar(Flags flags) {
   add_format_flags(explain, options->format);
   for (Flags* const one : {&check_flags, &explain})
     one->text("--registry", options->registry,
-              "folder to read a $ref to http://localhost:1234/… from");
+              "folder that answers each $ref to http://localhost:1234/…");
   return [options, run] { return (*run)(*options); };
 }
 

@@ -34,7 +34,8 @@ std::string whole_name(const std::string& stem) {
 std::string name_of_model(const std::string& model) {
   std::error_code ignored;
   if (!fs::exists(model, ignored)) return model;
-  const auto path = fs::weakly_canonical(model, ignored);
+  fs::path path = fs::absolute(model, ignored).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();  // folder/
   return path.extension() == ".gguf" ? path.stem().string() : path.filename().string();
 }
 

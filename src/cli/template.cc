@@ -252,8 +252,8 @@ Result<int> run_template(const TemplateFlags& o) {
 Action setup_template(Flags flags) {
   const auto o = std::make_shared<TemplateFlags>();
   flags.text("MESSAGES", o->messages,
-             "JSON: an array of messages, or an object with messages, tools, documents and any "
-             "other variable; standard input if absent");
+             "JSON file: an array of messages, or an object with messages, tools, documents and "
+             "any other variable; standard input if absent");
   o->settings.add_model(flags, false);
   flags.text("--template", o->source,
              "template to use: a .jinja file, tokenizer_config.json, folder or model");

@@ -144,14 +144,12 @@ void add_cache(std::vector<Option>& table) {
        .min = 1e6,
        .max = 1e15,
        .flags = "--kv-limit",
-       .help =
-           "maximum memory of the KV cache; raised if one sequence of full context needs more"});
-  table.push_back(
-      {.key = "cache.kv_reuse",
-       .kind = kBoolean,
-       .fallback = EngineOptions{}.enable_prefix_caching,
-       .flags = "--kv-reuse,!--no-kv-reuse",
-       .help = "prefix caching: reuse the KV cache of shared prompt prefixes"});
+       .help = "maximum memory of the KV cache; a context size (-c) that needs more raises it"});
+  table.push_back({.key = "cache.kv_reuse",
+                   .kind = kBoolean,
+                   .fallback = EngineOptions{}.enable_prefix_caching,
+                   .flags = "--kv-reuse,!--no-kv-reuse",
+                   .help = "prefix caching: reuse the KV cache of shared prompt prefixes"});
 }
 
 void add_adapters(std::vector<Option>& table) {
@@ -449,7 +447,8 @@ void add_shell(std::vector<Option>& table) {
                    .max = 1,
                    .choices = {"n", "y"},
                    .flags = "--confirm-default",
-                   .help = "Enter at the prompt: n = quit, y = run the command if it is safe"});
+                   .help = "what the Enter key does at the prompt: n = quit, y = run the command "
+                           "if it is safe"});
   table.push_back({.key = "shell.frame",
                    .kind = kChoice,
                    .fallback = std::string("auto"),
@@ -471,7 +470,7 @@ void add_shell(std::vector<Option>& table) {
       {.key = "shell.context",
        .kind = kTexts,
        .flags = "--facts",
-       .help = "facts for a local model; default platform, tools, listing, git and input; may be "
+       .help = "facts for a local model (default: platform, tools, listing, git and input); may be "
                "repeated"});
   table.push_back(
       {.key = "shell.remote_context",

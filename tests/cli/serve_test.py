@@ -43,7 +43,9 @@ class Serve(unittest.TestCase):
         self.assertRegex(log, r"request req_[0-9a-f]{16} POST /v1/chat/completions 200 \d+ bytes \d+\.\d ms\n")
 
     def test_two_models_have_names_and_the_second_is_loaded_when_it_is_asked_for(self):
-        tiny.write_model(self.home.folder / "other.gguf", context=512)
+        # As in Hugging Face's cache: the name is that of the link.
+        tiny.write_model(self.home.folder / "blob", context=512)
+        (self.home.folder / "other.gguf").symlink_to("blob")
         server = self.serve("-m", self.home.folder / "other.gguf", "--no-access-log")
         for name in ("tiny", "other", str(self.home.folder / "other.gguf")):
             status, text = server.ask("/v1/chat/completions", {"model": name, "messages": [{"role": "user", "content": "a"}], "max_tokens": 1})
