@@ -18,12 +18,6 @@ void check_refusal(const wick::Error& error) {
   WICK_CHECK(!error.id.empty() && !error.message.empty(), "a refusal has a name");
 }
 
-StateId walk(EarleyRecognizer& recognizer, StateId state, std::string_view text) {
-  for (const char c : text)
-    state = recognizer.step(state, static_cast<unsigned char>(c));
-  return state;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -38,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   EarleyRecognizer& recognizer = **made;
   constexpr std::uint64_t kFuel = 50'000;
   recognizer.begin(kFuel);
-  const StateId state = walk(recognizer, recognizer.start(), text.substr(0, 64));
+  const StateId state = recognizer.step_all(recognizer.start(), text.substr(0, 64));
   if (state == wick::grammar::kFailedState) {
     check_refusal(recognizer.failure());
     return 0;
@@ -50,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   recognizer.begin(kFuel);
-  const StateId last = walk(recognizer, state, *end);
+  const StateId last = recognizer.step_all(state, *end);
   WICK_CHECK(last == wick::grammar::kFailedState || recognizer.accepts(last),
              "the short end completes the text");
   return 0;

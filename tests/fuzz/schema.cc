@@ -23,14 +23,6 @@ void check_refusal(const wick::Error& error) {
   WICK_CHECK(!error.id.empty() && !error.message.empty(), "a refusal has a name");
 }
 
-StateId walk(SchemaRecognizer& recognizer, StateId state, std::string_view text) {
-  for (const char c : text) {
-    if (state == wick::grammar::kFailedState) return state;
-    state = recognizer.step(state, static_cast<unsigned char>(c));
-  }
-  return state;
-}
-
 void check_machine(std::string_view schema, std::string_view text) {
   auto compiled = wick::grammar::compile_schema(schema, {});
   WICK_CHECK(compiled, "what masks support compiles");
@@ -52,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   SchemaRecognizer& recognizer = **made;
   recognizer.begin(kFuel);
-  const StateId state = walk(recognizer, recognizer.start(), text.substr(0, 64));
+  const StateId state = recognizer.step_all(recognizer.start(), text.substr(0, 64));
   if (state == wick::grammar::kFailedState) {
     check_refusal(recognizer.failure());
     return 0;
@@ -64,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   recognizer.begin(kFuel);
-  const StateId last = walk(recognizer, state, *end);
+  const StateId last = recognizer.step_all(state, *end);
   if (last == wick::grammar::kFailedState) return 0;
   WICK_CHECK(recognizer.accepts(last), "the short end completes the text");
   check_machine(schema, std::string(text.substr(0, 64)) + *end);
