@@ -13,6 +13,8 @@ import signal
 import struct
 import subprocess
 import sys
+import termios
+import time
 
 CHATML = ("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
           "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
@@ -137,6 +139,15 @@ class Terminal:
 
     def say(self, text):
         os.write(self.end, text.encode() + b"\n")
+
+    def press(self, key):
+        """A key for the line editor, once it reads key by key (libedit prints its prompt before that)."""
+        until = time.monotonic() + 30
+        while termios.tcgetattr(self.end)[3] & termios.ICANON:
+            if time.monotonic() > until:
+                raise AssertionError(f"no key is waited for: {self.seen}")
+            time.sleep(0.001)
+        os.write(self.end, key)
 
     def finish(self):
         try:

@@ -2,7 +2,6 @@
 """`wick chat --tools`: calls are held to the tools of a file and shown, and their results are asked of the person."""
 # labels: cli
 import json
-import os
 import sys
 import tempfile
 import unittest
@@ -56,7 +55,7 @@ class Tools(unittest.TestCase):
         self.assertRegex(terminal.seen.decode(), CALL)
         terminal.say("4 degrees")  # the next call is required, too
         terminal.until(b"result of weather> ", times=2)
-        os.write(terminal.end, b"\x04")  # without a result the question is taken back
+        terminal.press(b"\x04")  # without a result the question is taken back
         terminal.say("/save talk.json")
         terminal.say("/nothing")
         terminal.until(b"There is no /nothing")
