@@ -36,7 +36,8 @@ struct ArgumentsEvent {
   std::string text = {};  // the next part of the arguments' JSON
 };
 
-// With Generation::logprobs. Comes directly before the TextEvent of these tokens.
+// With Generation::logprobs. Comes directly before the event with the text of these tokens. Tokens
+// without text (EOS) come before the DoneEvent.
 struct LogprobsEvent {
   std::vector<TokenLogprob> tokens = {};
 };

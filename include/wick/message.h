@@ -31,7 +31,9 @@ struct ImagePart {
 // A tool call of the model.
 struct ToolCall {
   std::string id = {}, name = {};
-  std::string arguments = {};  // a JSON object, as the model wrote it
+  // JSON as the model wrote it, an object if it is valid. Formats with another syntax (tags,
+  // Python) are converted to a JSON object.
+  std::string arguments = {};
 };
 
 // The result of a tool call.

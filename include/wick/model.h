@@ -36,8 +36,8 @@ struct ModelOptions {
   // the ratio of tensor_split ("3,1"). Placement does not change the output.
   std::string device = "auto";
   std::string tensor_split = {};
-  // Context size in tokens, 0 = the model's. With 0 the context is reduced to what
-  // cache_limit_bytes can hold; with a number cache_limit_bytes is raised to hold one sequence.
+  // Context size in tokens. 0: the model's, reduced to what cache_limit_bytes can hold. Otherwise
+  // cache_limit_bytes is raised if it cannot hold one sequence of this size.
   int context = 0;
   // Maximum number of requests that run at the same time, 1 to 256; more are queued. vLLM:
   // max_num_seqs; llama.cpp: -np, n_parallel.

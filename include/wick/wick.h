@@ -339,7 +339,7 @@ typedef enum wick_finish {
 /* A tool call of the model. */
 typedef struct wick_tool_call {
   const char *id, *name;
-  const char* arguments; /* a JSON object, as the model wrote it */
+  const char* arguments; /* JSON: wick::ToolCall::arguments */
 } wick_tool_call;
 
 typedef struct wick_effective {
@@ -490,7 +490,7 @@ typedef enum wick_event_kind {
   WICK_EVENT_REASONING,
   WICK_EVENT_TOOL_CALL, /* call `index` begins: id and name */
   WICK_EVENT_ARGUMENTS, /* the next part of the arguments' JSON: text */
-  WICK_EVENT_LOGPROBS,  /* before the text of these tokens: wick_stream_logprobs() */
+  WICK_EVENT_LOGPROBS,  /* before the text of these tokens, or the end: wick_stream_logprobs() */
   WICK_EVENT_USAGE,     /* token counts so far */
   WICK_EVENT_DONE       /* the last event; wick_stream_finish() returns the whole answer */
 } wick_event_kind;

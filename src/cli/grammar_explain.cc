@@ -132,19 +132,19 @@ void show_end(grammar::Recognizer& recognizer) {
 
 Result<void> explain_schema(const std::string& text, const grammar::FetchDocument& fetch) {
   WICK_TRY(Json schema, grammar::read_document(text));
+  WICK_TRY(const auto compiled,
+           grammar::compile_schema(schema, {.fetch = fetch, .for_masks = true}));
   Found found;
   look_at(schema, found);
+  WICK_TRY(const auto recognizer,
+           grammar::SchemaRecognizer::make(std::move(schema), {.fetch = fetch}, {}));
   show_row("JSON schema", joined({human(text.size())}));
   show_counts("enforced", found.enforced);
   show_counts("formats", found.formats);
   show_counts("open formats", found.open_formats);
   show_counts("annotations", found.annotations);
-  WICK_TRY(const auto compiled,
-           grammar::compile_schema(schema, {.fetch = fetch, .for_masks = true}));
   show_row("compiled to",
            joined({compiled.pool->size(), " formulas, ", human(compiled.pool->used_bytes())}));
-  WICK_TRY(const auto recognizer,
-           grammar::SchemaRecognizer::make(std::move(schema), {.fetch = fetch}, {}));
   if (recognizer->start() == grammar::kDeadState) {
     show_row("documents", printable("none: no document fulfills this schema"));
     return {};

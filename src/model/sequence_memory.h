@@ -72,7 +72,7 @@ class SequenceMemory {
   int max_seqs() const noexcept;
   std::size_t bytes() const noexcept;               // of everything, once all of it is touched
   std::size_t content_bytes() const noexcept;       // without tables
-  std::size_t bytes_in_use() const noexcept;        // of sequences and pinned blocks now
+  std::size_t bytes_in_use() const noexcept;        // of sequences and cached blocks now
   std::size_t bytes_on(int device) const noexcept;  // of everything, by index of the placement's
 
   const LayerMemory& layer(int layer) const noexcept;
