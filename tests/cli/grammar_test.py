@@ -146,9 +146,7 @@ class People(unittest.TestCase):
                      r"begins with +\{\"name\":", r"shortest +\d+ bytes: \{\"name\":"):
             self.assertRegex(said, rf"(?m)^{line}")
         refused = run("explain", "--schema", '{"properties": {"a": {"uniqueItems": true}}}')
-        self.assertEqual(refused.stdout, "")  # nothing is "enforced"
-        self.assertEqual(refused.returncode, 4)
-        self.assertRegex(refused.stdout, r"(?m)^enforced +properties 1, uniqueItems 1$")
+        self.assertEqual((refused.returncode, refused.stdout), (4, ""))  # nothing is "enforced"
         self.assertIn("uniqueItems", refused.stderr)
         said = run("explain", "--grammar", 'root ::= term ("+" term)*\nterm ::= [0-9]{1,3} | "(" root ")"').stdout
         self.assertRegex(said, r"(?m)^grammar +GBNF, .*\ncompiled to +\d+ nonterminals, \d+ productions")
