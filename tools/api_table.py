@@ -73,7 +73,9 @@ CODE = {"C": ("src/library/c_convert.cc", "src/library/c_constraint.cc"), "Pytho
 SWITCHES = {"cache_limit_bytes": "kv_limit", "cache_type": "kv_type", "stop_token_ids": "stop_id",
             "dry_sequence_breakers": "dry_sequence_breaker"}
 FLAGS = {"logprobs": "--logprobs", "top_logprobs": "--logprobs", "prompt_logprobs": "--prompt-logprobs", "thinking": "--think --no-think",
-         "template_variables": "--set"}
+         "template_variables": "--set", "tools": "--tools", "tool_choice": "--tool-choice",
+         "response_format": "--schema --grammar --regex --choice", "max_concurrent": "--parallel", "may_download": "--offline",
+         "pooling": "--pooling", "normalize": "--no-normalize", "query": "--query", "budget_bytes": "--memory-limit"}
 
 
 def plain(text):

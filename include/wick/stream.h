@@ -45,8 +45,8 @@ class WICK_API Stream {
   // A token belongs to the piece that contains the end of its text, so a piece with only the
   // beginning of a token has no tokens. Text that ends in the middle of a character, or that may
   // begin a stop sequence, is held back for a later piece. EOS and the tokens of a stop sequence
-  // have no text. They belong to the last piece if the end sends held-back text; otherwise
-  // logprobs() returns them after the end.
+  // have no text. If text is still held back when the answer ends, it is the last piece, and these
+  // tokens belong to it. Otherwise logprobs() returns them after the end.
   std::span<const TokenLogprob> logprobs() const noexcept;
   std::string_view text() const noexcept;  // all text read so far
   void cancel() noexcept;                  // any thread; takes effect at the engine's next step

@@ -19,9 +19,9 @@
  * stream and a stream set may be used by one thread at a time, except wick_stream_cancel(). Handles
  * may be freed in any order.
  *
- * Versions. Input structs begin with their size, which their ..._init function sets. The size tells
- * a newer library which fields the program has. New fields are added to output structs at the end
- * only; output structs in arrays never change. While WICK_ABI is the same, functions keep their
+ * Versions. Structs with an ..._init function begin with their size, which that function sets. The
+ * size tells a newer library which fields the program has. New fields are added to output structs
+ * at the end only; structs in arrays never change. While WICK_ABI is the same, functions keep their
  * meaning. */
 #ifndef WICK_WICK_H
 #define WICK_WICK_H

@@ -28,7 +28,7 @@ class OneList(unittest.TestCase):
 
     def test_the_flags_are_the_programs(self):
         shown = "".join(subprocess.run([BUILD / "wick", command, "--help-all"], capture_output=True, text=True, timeout=60, check=True).stdout
-                        for command in ("run", "chat", "serve"))
+                        for command in ("run", "chat", "serve", "embed"))
         flags = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", " ".join(row.split("|")[6] for row in ApiTable(ROOT).table().splitlines()
                                                                       if row.count("|") == 7)))
         self.assertGreater(len(flags), 25)
