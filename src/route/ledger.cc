@@ -166,17 +166,19 @@ class GroupLedger final : public Ledger {
   }
 
   void settle(const Reservation& held, const Settlement& settlement) override {
+    bool is_first = false;  // the thread looks at the others when it writes this one
     {
       const std::lock_guard lock(mutex_);
       if (held.id == 0 && settled_.size() >= kMaxWaitingRows) {
         ++n_dropped_;
         return;
       }
+      is_first = settled_.empty();
       settled_.push_back({.held = held, .settlement = settlement});
     }
     if (options_.writes_at_once) {
       static_cast<void>(flush());
-    } else {
+    } else if (is_first) {
       changed_.notify_all();
     }
   }
