@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "net/transfers.h"
 #include "remote/remote_provider.h"
 
@@ -142,6 +143,11 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
   WICK_TRY(options.clock, route::RouteClock::machine());
   WICK_TRY(options.limits, open_limits(settings));
   WICK_TRY(options.ledger, open_ledger(settings, true));
+  // Nothing is settled yet, so flush() only says whether it is there.
+  if (const auto there = options.ledger->flush(); !there) {
+    note({"warning: providers with a price are refused for now: ",
+          printable(to_string(there.error()), 4096), "\n"});
+  }
   return route::make_router(std::move(options));
 }
 
