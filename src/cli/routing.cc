@@ -9,7 +9,6 @@
 #include "base/strings.h"
 #include "cli/options.h"
 #include "cli/out.h"
-#include "net/transfers.h"
 #include "remote/remote_provider.h"
 
 namespace wick {
@@ -117,7 +116,8 @@ Result<std::shared_ptr<route::LimitStore>> open_limits(const RoutingSettings& se
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
                                                    std::shared_ptr<Provider> local,
                                                    std::string default_model,
-                                                   KeyBudgets key_budgets) {
+                                                   KeyBudgets key_budgets,
+                                                   std::shared_ptr<Transfers> transfers) {
   route::RouterOptions options{.rules = settings.rules,
                                .budgets = settings.budgets,
                                .key_budgets = std::move(key_budgets),
@@ -125,7 +125,9 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
                                .default_model = std::move(default_model)};
   options.members.push_back(
       {.name = std::string(kLocal), .provider = std::move(local), .is_local = true});
-  WICK_TRY(const auto transfers, Transfers::create());
+  if (transfers == nullptr) {
+    WICK_TRY(transfers, Transfers::create());
+  }
   for (const ProviderSetting& one : settings.providers) {
     remote::Endpoint endpoint = one.endpoint;
     if (one.needs_key) {

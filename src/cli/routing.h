@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "config/routing.h"
+#include "net/transfers.h"
 #include "route/ledger.h"
 #include "route/router.h"
 #include "server/routes.h"
@@ -28,11 +29,12 @@ std::shared_ptr<Provider> lazy_local(const Config& config);
 using KeyBudgets = std::function<std::vector<route::Budget>(const std::string& key)>;
 
 // `default_model` is that of a request without one. A ledger that cannot be opened is a warning:
-// what has a price is refused until it can.
+// what has a price is refused until it can. `transfers`: null for some with a thread of their own.
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
                                                    std::shared_ptr<Provider> local,
                                                    std::string default_model,
-                                                   KeyBudgets key_budgets = {});
+                                                   KeyBudgets key_budgets = {},
+                                                   std::shared_ptr<Transfers> transfers = {});
 
 // That of [budget], else ~/.local/state/wick/usage.db. `may_be_away`: see LedgerOptions.
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,

@@ -105,6 +105,7 @@ struct Service {
   std::shared_ptr<server::Audit> audit = {};
   std::shared_ptr<Counters> counters = std::make_shared<Counters>(nullptr);
   std::string key_file = {};
+  std::shared_ptr<DrivenTransfers> transfers = {};  // null: nothing is remote
   std::unique_ptr<http::Server> server = {};
   std::atomic<bool> is_serving = false;  // the models are found
 };
@@ -245,8 +246,9 @@ Result<int> serve(const ServeFlags& o) {
     KeyBudgets key_budgets;
     if (service.keys != nullptr)
       key_budgets = [keys = service.keys](const std::string& key) { return keys->budgets_of(key); };
-    WICK_TRY(service.provider,
-             open_router(routing, service.provider, "auto", std::move(key_budgets)));
+    WICK_TRY(service.transfers, Transfers::create_driven());
+    WICK_TRY(service.provider, open_router(routing, service.provider, "auto",
+                                           std::move(key_budgets), service.transfers));
     service.routed = routed_names(routing);
   }
   if (const std::string& url = config.text("server.otlp_endpoint"); !url.empty()) {
@@ -256,8 +258,10 @@ Result<int> serve(const ServeFlags& o) {
     WICK_TRY(service.audit, server::Audit::open(path));
   }
   // An address in use is an error before any download; clients that connect meanwhile wait.
-  WICK_TRY(service.server,
-           http::Server::create(server_options(config), routes_of(config, service)));
+  http::ServerOptions options = server_options(config);
+  if (const auto& transfers = service.transfers; transfers != nullptr)
+    options.sources.push_back({transfers->fd(), [transfers] { transfers->advance(); }});
+  WICK_TRY(service.server, http::Server::create(options, routes_of(config, service)));
   service.counters->store(&service.server->counters());
   WICK_TRY(const std::jthread signals,
            start_thread([&](const std::stop_token& stop) { obey_signals(service, stop); }));
@@ -268,6 +272,7 @@ Result<int> serve(const ServeFlags& o) {
   flush_output();
   WICK_TRY(const auto log, LogLines::start());
   service.server->run();
+  if (service.transfers != nullptr) service.transfers->stop();  // for workers that wait
   return kExitOk;
 }
 

@@ -203,7 +203,7 @@ void Exchange::dispatch(Connection& connection, std::string body) {
   auto wake = site_.wakes->add(number_);
   if (route_->runs == Where::kWorker) {
     if (auto refused = refuse_early(request)) return take(*std::move(refused));
-    return run_worker(std::move(request), std::move(wake));
+    if (!is_quick(request)) return run_worker(std::move(request), std::move(wake));
   }
   auto reply = catch_bad_alloc(
       [&]() -> Result<Reply> { return route_->handler(std::move(request), std::move(wake)); });
@@ -216,6 +216,12 @@ std::optional<Response> Exchange::refuse_early(const Request& request) const {
   auto refused =
       catch_bad_alloc([&]() -> Result<std::optional<Response>> { return route_->early(request); });
   return refused ? *std::move(refused) : std::nullopt;
+}
+
+bool Exchange::is_quick(const Request& request) const {
+  if (!route_->is_quick) return false;
+  const auto quick = catch_bad_alloc([&]() -> Result<bool> { return route_->is_quick(request); });
+  return quick && *quick;
 }
 
 void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {

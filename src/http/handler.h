@@ -96,6 +96,9 @@ using Reply = std::variant<Response, std::unique_ptr<Work>>;
 using Handler = std::function<Reply(Request request, std::shared_ptr<Wake> wake)>;
 // Before a worker's handler: a refusal that is known at once, on the loop's thread. Empty: go on.
 using Early = std::function<std::optional<Response>(const Request& request)>;
+// Whether a worker's handler neither waits nor computes much for this request. Then it runs on the
+// loop's thread.
+using Quick = std::function<bool(const Request& request)>;
 
 struct Route {
   Route(Access who, std::string_view verb, std::string_view where, Handler what,
@@ -108,6 +111,7 @@ struct Route {
   Handler handler;
   Where runs;
   Early early = {};
+  Quick is_quick = {};  // empty: never
 };
 
 }  // namespace wick::http

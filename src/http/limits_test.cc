@@ -304,5 +304,72 @@ TEST(HttpEarly, ARefusalGetsToNoWorker) {
   EXPECT_EQ(client.ask(post("/early", "[]")).body, "handled");
 }
 
+TEST(HttpQuick, ARequestThatWaitsForNothingNeedsNoWorker) {
+  std::atomic<bool> was_worker = false;
+  std::atomic<std::thread::id> loop = {};
+  Route route(Access::kInfer, "POST", "/quick", [&](const Request&, const std::shared_ptr<Wake>&) {
+    was_worker = std::this_thread::get_id() != loop.load();
+    return Reply(Response{.body = "handled"});
+  });
+  route.is_quick = [&](const Request& one) {
+    loop = std::this_thread::get_id();
+    if (one.body == "[]") throw std::bad_alloc();
+    return one.body == "{}";
+  };
+  TestServer server({}, {std::move(route)});
+  RawClient client(server.port());
+  const std::pair<std::string_view, bool> kBodies[] = {{"{}", false}, {"{ }", true}, {"[]", true}};
+  for (const auto& [body, needs_worker] : kBodies) {
+    EXPECT_EQ(client.ask(post("/quick", body)).body, "handled") << body;
+    EXPECT_EQ(was_worker, needs_worker) << body;
+  }
+}
+
+// The Wake of a Work that only the source sets: it is seen in the same turn of the loop.
+TEST(HttpSources, AreCalledByTheLoopWhichThenLooksAtItsWakes) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ends), 0);
+  std::shared_ptr<Wake> waiting;  // of the loop's thread
+  bool is_there = false;
+
+  struct Waits final : Work {
+    explicit Waits(bool& its_flag) : is_there(its_flag) {}
+
+    State advance(Writer& out) override {
+      if (!is_there) return State::kWaits;
+      out.whole({.body = "here"});
+      return State::kDone;
+    }
+
+    bool& is_there;
+  };
+
+  Route route(
+      Access::kInfer, "POST", "/waits",
+      [&](const Request&, const std::shared_ptr<Wake>& wake) {
+        waiting = wake;
+        return Reply(std::make_unique<Waits>(is_there));
+      },
+      Where::kLoop);
+  ServerOptions options;
+  options.sources.push_back({ends[0], [&] {
+                               char byte = 0;
+                               is_there = ::read(ends[0], &byte, 1) == 1;
+                               if (waiting != nullptr) waiting->set();
+                             }});
+  {
+    TestServer server(options, {std::move(route)});
+    RawClient client(server.port());
+    client.send(post("/waits", "{}"));
+    while (server->counters().open == 0)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_EQ(::write(ends[1], "x", 1), 1);
+    EXPECT_EQ(client.read_answer().body, "here");
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 }  // namespace
 }  // namespace wick::http::test

@@ -86,7 +86,7 @@ struct Server::Accepting {
   explicit Accepting(Listeners its_listeners) : listeners(std::move(its_listeners)) {}
 
   Listeners listeners;
-  std::vector<std::unique_ptr<Watch>> watches;
+  std::vector<std::unique_ptr<Watch>> watches, sources;
   std::unique_ptr<Watch> wakes;
   std::unique_ptr<Timer> retry, last_call, drained;
   std::set<std::shared_ptr<Connection>> connections;
@@ -130,6 +130,7 @@ Server::Server(const ServerOptions& options) : options_(options) {}
 Server::~Server() {
   if (accepting_ == nullptr) return;  // create() failed
   accepting_->watches.clear();
+  accepting_->sources.clear();
   accepting_->wakes.reset();
   while (!accepting_->connections.empty())
     std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
@@ -146,19 +147,29 @@ void Server::run(const std::stop_token& stop) {
     accepting_->watches.push_back(
         std::make_unique<Watch>(*loop_, listener.fd, [this, listener] { accept(listener); }));
   }
-  accepting_->wakes = std::make_unique<Watch>(*loop_, site_->wakes->fd(), [this] {
-    site_->wakes->take([&](std::uint64_t number) {
-      const auto found = site_->under_way.find(number);
-      if (found != site_->under_way.end()) found->second->on_wake();
-    });
-  });
+  accepting_->wakes =
+      std::make_unique<Watch>(*loop_, site_->wakes->fd(), [this] { take_wakes(); });
+  for (const Source& source : options_.sources) {
+    accepting_->sources.push_back(std::make_unique<Watch>(*loop_, source.fd, [this, &source] {
+      source.readable();
+      take_wakes();
+    }));
+  }
   accepting_->last_call = std::make_unique<Timer>(*loop_, [this] { call_to_end(); });
   accepting_->drained = std::make_unique<Timer>(*loop_, [this] { this->stop(); });
   loop_->run();
+  accepting_->sources.clear();
   accepting_->watches.clear();
   accepting_->listeners.close();
   while (!accepting_->connections.empty())
     std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
+}
+
+void Server::take_wakes() {
+  site_->wakes->take([&](std::uint64_t number) {
+    const auto found = site_->under_way.find(number);
+    if (found != site_->under_way.end()) found->second->on_wake();
+  });
 }
 
 void Server::accept(const Listener& listener) {

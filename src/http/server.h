@@ -25,6 +25,13 @@
 
 namespace wick::http {
 
+// What the loop's thread does besides: it calls `readable`, which never waits, whenever `fd` has
+// something to read. What its Wakes have to say goes to their connections at once.
+struct Source {
+  int fd = -1;
+  std::function<void()> readable = {};
+};
+
 struct ServerOptions {
   ListenOptions listen = {.hosts = {"127.0.0.1"}, .port = 8080};
   GuardOptions guard = {};  // the names of `listen.hosts` are added
@@ -34,6 +41,7 @@ struct ServerOptions {
   bool admits_admin_without_key = false;  // else kAdmin is refused without keys
   bool logs_requests = true;
   Limits limits = {};
+  std::vector<Source> sources = {};  // while run() runs
 };
 
 class Server {
@@ -78,6 +86,7 @@ class Server {
   Result<Reloaded> read_again(const ServerOptions& options) const;
   void accept(const Listener& listener);
   void admit(int fd, const Listener& listener);
+  void take_wakes();
   void on_closed(Connection& connection);
   void begin_drain();
   void call_to_end();

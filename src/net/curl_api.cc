@@ -55,9 +55,8 @@ const char* find_functions(void* library, CurlApi& api) {
   find("curl_multi_setopt", api.multi_setopt);
   find("curl_multi_add_handle", api.multi_add_handle);
   find("curl_multi_remove_handle", api.multi_remove_handle);
-  find("curl_multi_perform", api.multi_perform);
-  find("curl_multi_poll", api.multi_poll);
-  find("curl_multi_wakeup", api.multi_wakeup);
+  find("curl_multi_assign", api.multi_assign);
+  find("curl_multi_socket_action", api.multi_socket_action);
   find("curl_multi_info_read", api.multi_info_read);
   find("curl_url", api.url);
   find("curl_url_cleanup", api.url_cleanup);

@@ -1,5 +1,7 @@
 #include "net/transfers.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -10,6 +12,7 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "net/curl_handles.h"
+#include "net/curl_poller.h"
 #include "net/http.h"
 #include "net/url.h"
 
@@ -17,23 +20,18 @@ namespace wick {
 
 namespace {
 
-constexpr long kMaxIdleConnections = 256;
-constexpr int kIdlePollMs = 10'000;
 constexpr int kCheckMs = 100;  // limits are checked at least so often
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-struct MultiFree {
-  void operator()(CURLM* multi) const { curl().multi_cleanup(multi); }
-};
-
-// Outlives the thread: Transfer::cancel() may come at any time.
+// Outlives the transfers: Transfer::cancel() may come at any time.
 struct Shared {
-  std::unique_ptr<CURLM, MultiFree> multi = {};
-  std::atomic<bool> has_signals = false;  // some job is to be cancelled or resumed
+  std::unique_ptr<CurlPoller> poller = {};
+  std::atomic<bool> has_signals = false;  // some job is new, or to be cancelled or resumed
+
+  CURLM* multi() const noexcept { return poller->multi(); }
 
   void signal() noexcept {
-    has_signals.store(true, std::memory_order_release);
-    curl().multi_wakeup(multi.get());
+    if (!has_signals.exchange(true, std::memory_order_acq_rel)) poller->signal();
   }
 };
 
@@ -176,6 +174,7 @@ void set_options(Job& job) {
   curl().easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl().easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   curl().easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl().easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // no waiting for a name nobody wants any more
   curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
   curl().easy_setopt(easy, CURLOPT_USERAGENT, "wick");
   curl().easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
@@ -229,20 +228,32 @@ std::optional<Error> error_of(const Job& job, CURLcode code) {
                .message = cat(job.shown, ": ", what)};
 }
 
-class CurlTransfers final : public Transfers {
+Error stopped() {
+  return {.code = ErrorCode::kCancelled,
+          .id = "cancelled",
+          .message = "no request is sent any more"};
+}
+
+class CurlTransfers final : public DrivenTransfers {
  public:
   explicit CurlTransfers(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
   ~CurlTransfers() override {
+    if (!thread_.joinable()) {
+      stop();
+      return;
+    }
     thread_.request_stop();
     shared_->signal();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
   }
 
-  Result<void> begin() {
+  Result<void> start_own_thread() {
     WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { run(stop); }));
     return {};
   }
+
+  int fd() const noexcept override { return shared_->poller->fd(); }
 
   Result<std::shared_ptr<Transfer>> start(TransferRequest request,
                                           std::shared_ptr<TransferSink> sink) override {
@@ -256,26 +267,78 @@ class CurlTransfers final : public Transfers {
     lines.insert(lines.end(), job->request.headers.begin(), job->request.headers.end());
     WICK_TRY(job->headers, curl_headers(lines));
     set_options(*job);
+    if (driver_.load(std::memory_order_relaxed) == std::this_thread::get_id() && !is_advancing_) {
+      send_now(job);
+      return std::shared_ptr<Transfer>(job);
+    }
     {
       const std::lock_guard lock(mutex_);
+      if (is_stopped_) return stopped();
       new_.push_back(job);
     }
     shared_->signal();
     return std::shared_ptr<Transfer>(job);
   }
 
- private:
-  void run(const std::stop_token& stop) {
-    while (true) {
+  void advance() override {
+    driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    const Advancing inside(*this);
+    shared_->poller->advance();
+    if (shared_->has_signals.exchange(false, std::memory_order_acq_rel)) {
       add_new();
-      if (shared_->has_signals.exchange(false, std::memory_order_acq_rel)) obey_signals();
-      if (stop.stop_requested()) return end_all();
-      int n_running = 0;
-      curl().multi_perform(shared_->multi.get(), &n_running);
-      take_ends();
-      const int wait_ms = enforce_limits();
-      curl().multi_poll(shared_->multi.get(), nullptr, 0, wait_ms, nullptr);
+      obey_signals();
+      shared_->poller->run_timer();
     }
+    take_ends();
+    shared_->poller->arm(enforce_limits());
+  }
+
+  void stop() override {
+    driver_.store({}, std::memory_order_relaxed);
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopped_ = true;
+    }
+    add_new();
+    for (const auto& job : std::vector(jobs_))
+      abandon(*job, "cancelled");
+  }
+
+ private:
+  // While sinks may be called: what they start is sent later.
+  struct Advancing {
+    explicit Advancing(CurlTransfers& its_owner) : owner(its_owner) { owner.is_advancing_ = true; }
+
+    ~Advancing() { owner.is_advancing_ = false; }
+
+    Advancing(const Advancing&) = delete;
+    Advancing& operator=(const Advancing&) = delete;
+    CurlTransfers& owner;
+  };
+
+  void run(const std::stop_token& token) {
+    while (!token.stop_requested()) {
+      pollfd readable = {.fd = fd(), .events = POLLIN, .revents = 0};
+      if (::poll(&readable, 1, -1) > 0) advance();
+    }
+    stop();
+  }
+
+  // On the thread that advances. An end that comes at once is told by the next advance().
+  void send_now(const std::shared_ptr<Job>& job) {
+    CurlPoller& poller = *shared_->poller;
+    add(job);
+    poller.run_timer();
+    poller.arm(next_limit_);
+    if (poller.n_running() < static_cast<int>(jobs_.size())) poller.signal();
+  }
+
+  void add(std::shared_ptr<Job> job) {
+    curl().multi_add_handle(shared_->multi(), job->easy.get());
+    std::int64_t next = monotonic_ns() + kCheckMs * kNsPerMs;
+    if (const std::int64_t at = job->deadline().first; at != 0) next = std::min(next, at);
+    next_limit_ = jobs_.empty() ? next : std::min(next, next_limit_);
+    jobs_.push_back(std::move(job));
   }
 
   void add_new() {
@@ -284,11 +347,8 @@ class CurlTransfers final : public Transfers {
       const std::lock_guard lock(mutex_);
       taken.swap(new_);
     }
-    if (!taken.empty()) next_limit_ = 0;
-    for (std::shared_ptr<Job>& job : taken) {
-      curl().multi_add_handle(shared_->multi.get(), job->easy.get());
-      jobs_.push_back(std::move(job));
-    }
+    for (std::shared_ptr<Job>& job : taken)
+      add(std::move(job));
   }
 
   void obey_signals() {
@@ -305,7 +365,7 @@ class CurlTransfers final : public Transfers {
 
   void take_ends() {
     int n_left = 0;
-    while (const CURLMsg* const message = curl().multi_info_read(shared_->multi.get(), &n_left)) {
+    while (const CURLMsg* const message = curl().multi_info_read(shared_->multi(), &n_left)) {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;
       char* user = nullptr;
@@ -316,28 +376,21 @@ class CurlTransfers final : public Transfers {
     }
   }
 
-  // Returns how long nothing has to be done, in milliseconds.
-  int enforce_limits() {
+  // When to look again; 0 = nothing is under way.
+  std::int64_t enforce_limits() {
+    if (jobs_.empty()) return 0;
     const std::int64_t now = monotonic_ns();
-    if (jobs_.empty()) return kIdlePollMs;
-    if (now < next_limit_) return static_cast<int>((next_limit_ - now) / kNsPerMs) + 1;
-    std::int64_t next = now + kCheckMs * kNsPerMs;
+    if (now < next_limit_) return next_limit_;
+    next_limit_ = now + kCheckMs * kNsPerMs;
     for (const auto& job : std::vector(jobs_)) {
       const auto [at, id] = job->deadline();
       if (at != 0 && at <= now) {
         abandon(*job, id);
       } else if (at != 0) {
-        next = std::min(next, at);
+        next_limit_ = std::min(next_limit_, at);
       }
     }
-    next_limit_ = next;
-    return static_cast<int>((next - now) / kNsPerMs) + 1;
-  }
-
-  void end_all() {
-    add_new();
-    for (const auto& job : std::vector(jobs_))
-      abandon(*job, "cancelled");
+    return next_limit_;
   }
 
   void abandon(Job& job, std::string id) {
@@ -346,7 +399,7 @@ class CurlTransfers final : public Transfers {
   }
 
   void finish(Job& job, CURLcode code) {
-    curl().multi_remove_handle(shared_->multi.get(), job.easy.get());
+    curl().multi_remove_handle(shared_->multi(), job.easy.get());
     const auto sink = std::move(job.sink);
     const std::optional<Error> error = error_of(job, code);
     std::erase_if(jobs_, [&](const std::shared_ptr<Job>& one) {
@@ -359,11 +412,23 @@ class CurlTransfers final : public Transfers {
 
   const std::shared_ptr<Shared> shared_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Job>> new_;   // under the mutex
-  std::vector<std::shared_ptr<Job>> jobs_;  // of the thread
-  std::int64_t next_limit_ = 0;             // when to look at the limits of all
+  std::vector<std::shared_ptr<Job>> new_;  // these are under the mutex
+  bool is_stopped_ = false;
+
+  std::atomic<std::thread::id> driver_ = {};  // the thread of advance(), which has all below
+  bool is_advancing_ = false;
+  std::vector<std::shared_ptr<Job>> jobs_;
+  std::int64_t next_limit_ = 0;  // when to look at the limits of all
+
   std::jthread thread_;
 };
+
+Result<std::shared_ptr<CurlTransfers>> make_transfers() {
+  const auto shared = std::make_shared<Shared>();
+  WICK_DO(load_curl());
+  WICK_TRY(shared->poller, CurlPoller::create());
+  return std::make_shared<CurlTransfers>(shared);
+}
 
 }  // namespace
 
@@ -375,15 +440,14 @@ std::string_view TransferHead::header(std::string_view name) const noexcept {
 }
 
 Result<std::shared_ptr<Transfers>> Transfers::create() {
-  const auto shared = std::make_shared<Shared>();
-  WICK_DO(load_curl());
-  shared->multi.reset(curl().multi_init());
-  if (!shared->multi)
-    return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
-  curl().multi_setopt(shared->multi.get(), CURLMOPT_MAXCONNECTS, kMaxIdleConnections);
-  const auto made = std::make_shared<CurlTransfers>(shared);
-  WICK_DO(made->begin());
+  WICK_TRY(const auto made, make_transfers());
+  WICK_DO(made->start_own_thread());
   return std::shared_ptr<Transfers>(made);
+}
+
+Result<std::shared_ptr<DrivenTransfers>> Transfers::create_driven() {
+  WICK_TRY(auto made, make_transfers());
+  return std::shared_ptr<DrivenTransfers>(std::move(made));
 }
 
 }  // namespace wick

@@ -1,5 +1,6 @@
 // Many HTTP exchanges at once on one thread (libcurl's multi interface), their bodies read as they
-// come. No redirect is followed, no proxy is used, and every address is checked at its socket.
+// come. No redirect is followed, no proxy is used, and every address is checked at its socket. The
+// thread is the transfers' own, or that of an event loop.
 //
 //   WICK_TRY(const auto transfers, Transfers::create());
 //   WICK_TRY(const auto transfer, transfers->start(request, sink));
@@ -65,14 +66,29 @@ class Transfer {
   virtual void resume() noexcept = 0;  // after kFull; any thread
 };
 
+class DrivenTransfers;
+
 class Transfers {
  public:
-  static Result<std::shared_ptr<Transfers>> create();
+  static Result<std::shared_ptr<Transfers>> create();  // with a thread of their own
+  static Result<std::shared_ptr<DrivenTransfers>> create_driven();
   virtual ~Transfers() = default;  // cancels what is under way, and waits for its ends
 
-  // The sink lives until its end(). Any thread but the sinks'.
+  // The sink lives until its end(); it may be called before start() returns. Any thread, but not
+  // from within a sink.
   virtual Result<std::shared_ptr<Transfer>> start(TransferRequest request,
                                                   std::shared_ptr<TransferSink> sink) = 0;
+};
+
+// Without a thread: an event loop calls advance() whenever fd() is readable. What the loop's thread
+// starts is sent by start() itself, so an exchange wakes no other thread. It never waits, but
+// computes: the handshakes of TLS, and what the sinks do.
+class DrivenTransfers : public Transfers {
+ public:
+  virtual int fd() const noexcept = 0;
+  virtual void advance() = 0;  // always the same thread, which is that of the sinks
+  // Ends all, and start() fails from now on. When nobody calls advance() any more.
+  virtual void stop() = 0;
 };
 
 }  // namespace wick

@@ -57,6 +57,10 @@ class Provider {
   virtual Result<std::unique_ptr<Answer>> start(const Request& request,
                                                 std::shared_ptr<Wake> wake = {}) = 0;
 
+  // Whether start() for this model, and poll() of its answers, neither wait nor compute much,
+  // whatever the request: an event loop's thread may call them.
+  virtual bool starts_at_once(const std::string& /*model*/) const { return false; }
+
   // Estimates the request without running it; fails where start() would.
   virtual Result<RequestEstimate> estimate(const Request& /*request*/) {
     return refusal("estimate");

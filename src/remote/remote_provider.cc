@@ -45,6 +45,8 @@ class RemoteProvider final : public Provider {
     return start_answer(std::move(setup), *transfers_, std::move(wake));
   }
 
+  bool starts_at_once(const std::string& /*model*/) const override { return true; }
+
   Result<std::vector<ModelInfo>> models() override {
     std::vector<ModelInfo> infos;
     const auto add = [&](std::string name) {

@@ -296,6 +296,31 @@ TEST_F(Routed, ExplainTellsEveryCandidateAndWhyNot) {
   EXPECT_EQ(cloud->n_started + local->n_started, 0);
 }
 
+TEST_F(Routed, OnlyFreeTargetsThatDoSoStartAtOnceWhateverTheRequest) {
+  options.members[1].models.push_back({.name = "gift", .price = Price{}});
+  options.rules = {{.name = "far", .to = {"cloud/gift"}, .alias = "far"},
+                   {.name = "both", .to = {"cloud/gift", "cloud/big"}, .alias = "both"},
+                   {.name = "all", .to = {"*"}, .alias = "all"},
+                   {.name = "rest", .to = {"cloud/gift"}}};
+  const auto starts = [&](const std::string& model) {
+    return make_router(options)->starts_at_once(model);
+  };
+  EXPECT_FALSE(starts("cloud/gift")) << "the provider does not";
+  cloud->is_quick = true;
+  for (const char* const model : {"cloud/gift", "remote/gift", "gift", "far"})
+    EXPECT_TRUE(starts(model)) << model;
+  for (const char* const model : {"", "auto", "local", "any", "cloud/big", "cloud/dark", "cloud",
+                                  "remote/big", "both", "all"})
+    EXPECT_FALSE(starts(model)) << model;
+  options.cache = {.max_bytes = 1000};
+  EXPECT_TRUE(starts("gift"));
+  options.cache.similar_by = "local/e";
+  EXPECT_FALSE(starts("gift")) << "it embeds the question";
+  options.cache = {};
+  options.limits = *open_limit_store("redis://127.0.0.1:9");
+  EXPECT_FALSE(starts("gift")) << "it asks the store";
+}
+
 TEST_F(Routed, AClientThatLeavesIsSettledAndStopsItsUpstream) {
   options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
   const auto ledger = options.ledger;

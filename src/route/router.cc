@@ -56,6 +56,20 @@ class RuledRouter final : public Router {
     return start_cached(cache_, core_->options.clock, std::move(how), std::move(wake));
   }
 
+  // Where no target computes here, none is paid, which waits for the ledger's disk, and nothing is
+  // asked of a store of limits or of an embedding model. Rules may choose any target.
+  bool starts_at_once(const std::string& model) const override {
+    const RouterOptions& options = core_->options;
+    if (similar_ != nullptr || options.limits != nullptr) return false;
+    if (model.empty() || model == "auto") return false;
+    const auto targets = targets_of(options.rules, options.members, model);
+    return std::all_of(targets.begin(), targets.end(), [&](const Candidate& one) {
+      const std::optional<Price>& price = one.about.price;
+      return price && price->is_free() &&
+             options.members[one.member].provider->starts_at_once(one.model);
+    });
+  }
+
   Decision explain(const Request& request) override { return decision_of(*core_, request); }
 
   const std::vector<Member>& members() const noexcept override { return core_->options.members; }

@@ -298,6 +298,11 @@ bool holds(const When& when, const Facts& facts) {
          });
 }
 
+std::vector<Candidate> targets_of(std::span<const Rule> rules, std::span<const Member> members,
+                                  const std::string& model) {
+  return expand(members, choose(rules, members, {.model = model}));
+}
+
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
                 const Measured& measured) {
   const Choice choice = choose(rules, members, facts);

@@ -100,6 +100,10 @@ struct Decision {
   std::vector<Candidate> candidates = {};  // those that may be asked first, in order
 };
 
+// The candidates of a request that names a model other than "auto", whatever else it says.
+std::vector<Candidate> targets_of(std::span<const Rule> rules, std::span<const Member> members,
+                                  const std::string& model);
+
 // What strategies look at. Functions that are not set count as 0.
 struct Measured {
   std::function<double(const Candidate&)> first_token_ms = {};

@@ -46,6 +46,8 @@ class SimProvider : public Provider {
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override;
 
+  bool starts_at_once(const std::string&) const override { return is_quick; }
+
   // A token for each byte; a chat's prompt is two.
   Result<std::vector<TokenId>> tokenize(const std::string&, std::string_view text) override {
     return std::vector<TokenId>(text.begin(), text.end());
@@ -58,7 +60,7 @@ class SimProvider : public Provider {
   Request last = {};
   std::string name_ = {};
   std::deque<Failure> failures = {};  // of the next requests
-  bool fails_after_content = false, tells_usage = true;
+  bool fails_after_content = false, tells_usage = true, is_quick = false;
   std::uint64_t fails_one_in = 0;  // by chance; 0 = never
   std::uint64_t seed = 1;
   int n_started = 0, n_failed_after_content = 0;

@@ -49,6 +49,13 @@ const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view n
   return found == infos.end() ? nullptr : &*found;
 }
 
+std::string asked_model(std::string named, const http::Request& request) {
+  const std::string_view provider = request.header("x-wick-provider");
+  if (provider.empty()) return named;
+  if (named.empty() || provider == "auto") return std::string(provider);
+  return cat(provider, "/", named);
+}
+
 Result<std::string> find_model(const Context& context, const std::string& name) {
   const std::vector<ServedModel> models = served_models(context);
   if (models.empty()) return name;  // the provider knows alone
@@ -157,11 +164,7 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   parsed.streams = api == kOllamaChat || api == kOllamaGenerate;  // unless it says otherwise
   WICK_DO(read_fields(api, body, parsed));
   set_length(parsed);
-  if (const std::string provider(request.header("x-wick-provider")); !provider.empty()) {
-    const std::string& model = parsed.request.model;
-    parsed.request.model =
-        model.empty() || provider == "auto" ? provider : cat(provider, "/", model);
-  }
+  parsed.request.model = asked_model(std::move(parsed.request.model), request);
   parsed.request.tag = request.header("x-wick-tag");
   parsed.request.key = request.key_id;
   parsed.request.hops = hops_of(request.header(kHopsHeader));

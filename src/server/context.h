@@ -43,6 +43,8 @@ std::vector<ServedModel> served_models(const Context& context);
 // What the provider says of its models now; of one, null if it is not loaded.
 std::vector<ModelInfo> loaded_models(const Context& context);
 const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view name);
+// The name of the model that a request asks for: what its body says, and x-wick-provider.
+std::string asked_model(std::string named, const http::Request& request);
 // The provider's name of the model that a client calls `name`; empty: the first one.
 // kNotFound, id "model_not_found".
 Result<std::string> find_model(const Context& context, const std::string& name);

@@ -5,6 +5,7 @@
 #include "server/answers.h"
 #include "server/anthropic.h"
 #include "server/audit.h"
+#include "server/json_in.h"
 #include "server/limits.h"
 #include "server/ollama.h"
 
@@ -54,6 +55,12 @@ std::optional<http::Response> refuse_early(Context& context, Api api,
   http::Response response = in_words_of(api, refusal(context, may.error(), model));
   add_ignored(*parsed, response);
   return response;
+}
+
+bool is_quick(const Context& context, const http::Request& request) {
+  if (request.body.size() > kMaxQuickBytes) return false;
+  const auto model = find_model(context, asked_model(read_text(request.body, "model"), request));
+  return model && context.provider->starts_at_once(*model);
 }
 
 }  // namespace wick::server

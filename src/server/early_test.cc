@@ -102,5 +102,49 @@ TEST(ServerEarly, RefusesNothingBeforeAdmissionControlDoesOrOnceThereIsRoom) {
   EXPECT_EQ(full.server.post("/v1/chat/completions", kChatBody).status, 200);
 }
 
+// A provider that starts some models at once.
+class AtOnce final : public Provider {
+ public:
+  std::string_view name() const noexcept override { return "at once"; }
+
+  Result<std::unique_ptr<Answer>> start(const Request&, std::shared_ptr<Wake>) override {
+    return Error{.message = "none"};
+  }
+
+  bool starts_at_once(const std::string& model) const override { return model == "up/free"; }
+};
+
+TEST(ServerQuick, IsASmallRequestForAModelThatStartsAtOnce) {
+  Server server(std::make_shared<AtOnce>(), {.version = "1", .models = [] {
+                                               return std::vector<ServedModel>{
+                                                   {.name = "here"},
+                                                   {.name = "up/free", .aliases = {"free"}},
+                                                   {.name = "up/paid"}};
+                                             }});
+  const auto is_quick = [&](std::string_view path, std::string_view body,
+                            std::vector<http::Header> headers = {}) {
+    std::string rest;
+    const http::Route* const route = server.route("POST", path, rest);
+    return route != nullptr && route->is_quick &&
+           route->is_quick({.headers = std::move(headers), .body = std::string(body)});
+  };
+  constexpr std::string_view kChat = "/v1/chat/completions";
+  EXPECT_TRUE(is_quick(kChat, R"({"model":"up/free","messages":[]})"));
+  EXPECT_TRUE(is_quick("/v1/messages", R"({"model":"free"})"));
+  EXPECT_TRUE(is_quick("/api/chat", R"({"model":"free:latest"})"));
+  EXPECT_TRUE(is_quick(kChat, R"({"model":"free"})", {{"x-wick-provider", "up"}}));
+  EXPECT_TRUE(is_quick(kChat, R"({"model":"here","model":"free"})")) << "the last one wins";
+  const std::string long_body =
+      cat(R"({"model":"free","x":")", std::string(kMaxQuickBytes, 'a'), "\"}");
+  for (const std::string_view body :
+       {std::string_view(R"({"model":"up/paid"})"), std::string_view(R"({"model":"here"})"),
+        std::string_view("{}"), std::string_view(R"({"model":3})"), std::string_view("["),
+        std::string_view(R"({"model":"free","model":"here"})"),
+        std::string_view(R"({"x":{"model":"free"}})"), std::string_view(long_body)})
+    EXPECT_FALSE(is_quick(kChat, body)) << body.substr(0, 80);
+  EXPECT_FALSE(is_quick("/v1/embeddings", R"({"model":"free"})")) << "it waits for the answer";
+  EXPECT_FALSE(is_quick(kChat, R"({"model":"free"})", {{"x-wick-provider", "other"}}));
+}
+
 }  // namespace
 }  // namespace wick::server

@@ -67,12 +67,10 @@ class Copier {
 };
 
 template <class Wanted>
-auto read(std::string_view body, const char* other)
-    -> Result<decltype(Copier().copy(std::declval<const Wanted&>()))> {
+Result<Wanted> parse(std::string_view body, const char* other, simdjson::dom::parser& parser) {
   if (body.size() > kMaxBodyBytes) {
     return invalid_json(cat("it has ", body.size(), " bytes, the limit is ", kMaxBodyBytes));
   }
-  simdjson::dom::parser parser(kMaxBodyBytes);
   if (parser.allocate(body.size(), kMaxJsonLevels) != simdjson::SUCCESS) {
     return invalid_json("there is no memory to read it");
   }
@@ -81,6 +79,14 @@ auto read(std::string_view body, const char* other)
   if (error != simdjson::SUCCESS) return invalid_json(simdjson::error_message(error));
   Wanted wanted;
   if (root.get(wanted) != simdjson::SUCCESS) return invalid_json(other);
+  return wanted;
+}
+
+template <class Wanted>
+auto read(std::string_view body, const char* other)
+    -> Result<decltype(Copier().copy(std::declval<const Wanted&>()))> {
+  simdjson::dom::parser parser(kMaxBodyBytes);
+  WICK_TRY(const Wanted wanted, parse<Wanted>(body, other, parser));
   Copier copier;
   auto out = copier.copy(wanted);
   if (copier.is_full()) {
@@ -97,6 +103,19 @@ Result<Object> read_body(std::string_view body) {
 
 Result<Array> read_list(std::string_view body) {
   return read<simdjson::dom::array>(body, "it is no list");
+}
+
+std::string read_text(std::string_view body, std::string_view key) {
+  simdjson::dom::parser parser(kMaxBodyBytes);
+  const auto object = parse<simdjson::dom::object>(body, "", parser);
+  std::string text;
+  if (!object) return text;
+  for (const auto& field : *object) {
+    std::string_view value;
+    if (field.key != key) continue;
+    text = field.value.get(value) == simdjson::SUCCESS ? value : std::string_view();
+  }
+  return text;
 }
 
 }  // namespace wick::server

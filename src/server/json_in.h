@@ -2,6 +2,7 @@
 // (server/limits.h), of equal keys the last wins. Pure function, any thread.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -13,5 +14,7 @@ namespace wick::server {
 Result<Object> read_body(std::string_view body);
 // The same for a body that is a list.
 Result<Array> read_list(std::string_view body);
+// A text of the object, without reading the rest; "" if there is none, or the body is wrong.
+std::string read_text(std::string_view body, std::string_view key);
 
 }  // namespace wick::server

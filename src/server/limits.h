@@ -10,6 +10,7 @@ namespace wick::server {
 inline constexpr std::size_t kMaxBodyBytes = std::size_t{16} << 20;  // of JSON
 inline constexpr int kMaxJsonLevels = 64;
 inline constexpr std::size_t kMaxEarlyBytes = 64 << 10;  // of a request that the loop reads
+inline constexpr std::size_t kMaxQuickBytes = 16 << 10;  // of one that the loop's thread handles
 inline constexpr std::size_t kMaxBodyValues = 1 << 20;   // with the keys of objects
 
 inline constexpr int kMaxChoices = 16;          // n

@@ -158,6 +158,9 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
     route.early = [context, api = static_cast<Api>(info.api)](const http::Request& request) {
       return refuse_early(*context, api, request);
     };
+    route.is_quick = [context](const http::Request& request) {
+      return is_quick(*context, request);
+    };
   }
   return routes;
 }

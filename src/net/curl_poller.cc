@@ -1,0 +1,140 @@
+// libcurl tells the sockets that it waits for and the time at which it wants to be called
+// (curl_multi_socket_action). That time moves with each step of a transfer, nearly always further
+// away: `timer_` is set only if something is due before it fires.
+#include "net/curl_poller.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/strings.h"
+
+namespace wick {
+
+namespace {
+
+constexpr long kMaxIdleConnections = 256;
+constexpr int kMaxReady = 64;  // sockets of one advance(); the others are ready at the next
+constexpr int kMaxTimerRounds = 8;
+constexpr std::int64_t kNsPerMs = 1'000'000, kNsPerSecond = 1'000'000'000;
+
+void drain(int fd) noexcept {
+  std::uint64_t count = 0;
+  static_cast<void>(::read(fd, &count, sizeof(count)) == sizeof(count));
+}
+
+Error no_descriptor(const char* what) {
+  return {.code = ErrorCode::kIo,
+          .id = "no_descriptor",
+          .message = cat("no ", what, " can be made: ", std::strerror(errno)),
+          .hint = "raise the limit of open files: ulimit -n"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CurlPoller>> CurlPoller::create() {
+  auto poller = std::unique_ptr<CurlPoller>(new CurlPoller());
+  poller->epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (poller->epoll_ < 0) return no_descriptor("epoll");
+  poller->event_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (poller->event_ < 0) return no_descriptor("eventfd");
+  poller->timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (poller->timer_ < 0) return no_descriptor("timerfd");
+  WICK_DO(poller->watch(poller->event_));
+  WICK_DO(poller->watch(poller->timer_));
+  CURLM* const multi = poller->multi_ = curl().multi_init();
+  if (multi == nullptr)
+    return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
+  curl().multi_setopt(multi, CURLMOPT_MAXCONNECTS, kMaxIdleConnections);
+  curl().multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &CurlPoller::on_socket);
+  curl().multi_setopt(multi, CURLMOPT_SOCKETDATA, poller.get());
+  curl().multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &CurlPoller::on_timer);
+  curl().multi_setopt(multi, CURLMOPT_TIMERDATA, poller.get());
+  return poller;
+}
+
+CurlPoller::~CurlPoller() {
+  if (multi_ != nullptr) curl().multi_cleanup(multi_);  // calls on_socket()
+  for (const int fd : {timer_, event_, epoll_}) {
+    if (fd >= 0) ::close(fd);
+  }
+}
+
+Result<void> CurlPoller::watch(int fd) {
+  epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) return no_descriptor("watch");
+  return {};
+}
+
+int CurlPoller::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* user, void* known) {
+  CurlPoller& self = *static_cast<CurlPoller*>(user);
+  epoll_event event = {.events = 0, .data = {.fd = socket}};
+  if (what == CURL_POLL_REMOVE) {
+    ::epoll_ctl(self.epoll_, EPOLL_CTL_DEL, socket, &event);
+    return 0;
+  }
+  if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) event.events |= EPOLLIN;
+  if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) event.events |= EPOLLOUT;
+  const int change = known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  curl().multi_assign(self.multi_, socket, &self);
+  const bool is_watched = ::epoll_ctl(self.epoll_, change, socket, &event) == 0 ||
+                          (errno == EEXIST &&
+                           ::epoll_ctl(self.epoll_, EPOLL_CTL_MOD, socket, &event) == 0);
+  return is_watched ? 0 : -1;  // ends the transfer
+}
+
+int CurlPoller::on_timer(CURLM* /*multi*/, long timeout_ms, void* user) {
+  CurlPoller& self = *static_cast<CurlPoller*>(user);
+  self.due_ns_ = timeout_ms < 0 ? 0 : monotonic_ns() + timeout_ms * kNsPerMs;
+  return 0;
+}
+
+void CurlPoller::signal() noexcept {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(event_, &one, sizeof(one)) == sizeof(one));
+}
+
+void CurlPoller::advance() {
+  epoll_event ready[kMaxReady];
+  const int n = ::epoll_wait(epoll_, ready, kMaxReady, 0);
+  for (int i = 0; i < n; ++i) {
+    const int fd = ready[i].data.fd;
+    if (fd == event_ || fd == timer_) {
+      drain(fd);
+      if (fd == timer_) armed_ns_ = 0;
+      continue;
+    }
+    int what = 0;
+    if ((ready[i].events & (EPOLLIN | EPOLLHUP)) != 0) what |= CURL_CSELECT_IN;
+    if ((ready[i].events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
+    if ((ready[i].events & EPOLLERR) != 0) what |= CURL_CSELECT_ERR;
+    curl().multi_socket_action(multi_, fd, what, &n_running_);
+  }
+  run_timer();
+}
+
+// A step may set the timer to now, for the next one.
+void CurlPoller::run_timer() {
+  for (int i = 0; i < kMaxTimerRounds && due_ns_ != 0 && due_ns_ <= monotonic_ns(); ++i) {
+    due_ns_ = 0;
+    curl().multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &n_running_);
+  }
+}
+
+void CurlPoller::arm(std::int64_t at_ns) {
+  std::int64_t next = at_ns;
+  if (due_ns_ != 0 && (next == 0 || due_ns_ < next)) next = due_ns_;
+  if (next == 0 || (armed_ns_ != 0 && armed_ns_ <= next)) return;
+  armed_ns_ = next;
+  const itimerspec at = {
+      .it_interval = {},
+      .it_value = {.tv_sec = next / kNsPerSecond, .tv_nsec = next % kNsPerSecond}};
+  ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
+}
+
+}  // namespace wick

@@ -1,0 +1,53 @@
+// A multi handle of libcurl whose sockets and timer are behind one descriptor (epoll), so that any
+// event loop can drive it. For the sources of net/ alone. One thread at a time, but for signal().
+//
+//   WICK_TRY(const auto poller, CurlPoller::create());
+//   poll poller->fd() for reading; then:
+//   poller->advance();   // libcurl reads, writes, calls its callbacks
+//   poller->arm(next);   // and once more at that time
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "net/curl_api.h"
+
+namespace wick {
+
+class CurlPoller {
+ public:
+  // After load_curl().
+  static Result<std::unique_ptr<CurlPoller>> create();
+  ~CurlPoller();
+  CurlPoller(const CurlPoller&) = delete;
+  CurlPoller& operator=(const CurlPoller&) = delete;
+
+  CURLM* multi() const noexcept { return multi_; }
+
+  int fd() const noexcept { return epoll_; }
+
+  void signal() noexcept;  // any thread: fd() is readable until the next advance()
+
+  void advance();    // what is ready now; never waits
+  void run_timer();  // libcurl's, if it is due: it sends what was added
+
+  int n_running() const noexcept { return n_running_; }  // when libcurl was last called
+
+  // fd() is readable at the earlier of `at_ns` (as monotonic_ns(), 0 = never) and libcurl's timer.
+  void arm(std::int64_t at_ns);
+
+ private:
+  CurlPoller() = default;
+  static int on_socket(CURL* easy, curl_socket_t socket, int what, void* user, void* known);
+  static int on_timer(CURLM* multi, long timeout_ms, void* user);
+  Result<void> watch(int fd);
+
+  CURLM* multi_ = nullptr;
+  int epoll_ = -1, event_ = -1, timer_ = -1;
+  int n_running_ = 0;
+  std::int64_t due_ns_ = 0;    // libcurl's timer; 0 = none
+  std::int64_t armed_ns_ = 0;  // `timer_`; 0 = it is not
+};
+
+}  // namespace wick
