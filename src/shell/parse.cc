@@ -112,10 +112,9 @@ bool Parser::newlines() {
   return true;
 }
 
-std::string Parser::ahead() const {
-  constexpr int kLongest = 10;  // "function", "foreach"
-  std::string out;              // short: on the stack
-  for (int i = 0; i <= kLongest; ++i) {
+std::string Parser::ahead(int longest) const {
+  std::string out;  // short: on the stack
+  for (int i = 0; i <= longest; ++i) {
     const char c = look(i);
     if (is_meta(c)) return out;
     if (c == '\'' || c == '"' || c == '\\' || c == '$' || c == '`') return "";

@@ -289,20 +289,22 @@ bool Parser::function_command(Node& out, int begin, std::string name) {
 }
 
 bool Parser::coproc(Node& out) {
+  constexpr int kLongestName = 255;
   out.kind = NodeKind::kCoproc;
   take(6);
   blanks();
   const int begin = pos_;
-  const std::string name = ahead();
+  const std::string name = ahead(kLongestName);
   Node& inner = out.children.emplace_back();
-  bool is_named = !name.empty() && is_name_start(name.front()) && !is_zsh();
+  bool is_named = !name.empty() && is_name_start(name.front()) && !is_zsh() &&
+                  name.find('=') == std::string::npos;  // an assignment
   if (is_named) {  // NAME only stands before a compound command
     const int start = pos_;
     take(static_cast<int>(name.size()));
     blanks();
     const std::string next = ahead();
     is_named = cur() == '(' || next == "{" || next == "if" || next == "for" || next == "while" ||
-               next == "until" || next == "case" || next == "[[";
+               next == "until" || next == "case" || next == "select" || next == "[[";
     static constexpr std::string_view kWords[] = {"if", "for", "while", "until", "case", "select"};
     for (const std::string_view reserved : kWords)
       is_named = is_named && name != reserved;

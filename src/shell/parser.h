@@ -214,7 +214,8 @@ class Parser {
 
   void blanks();              // blanks and a comment
   bool newlines();            // blanks, comments, newlines, and bodies of here-documents
-  std::string ahead() const;  // the plain word here, "" if there is none
+  // The plain word here, "" if there is none or it is longer. The default: "function", "foreach".
+  std::string ahead(int longest = 10) const;
 
   bool at_word(std::string_view wanted) const {  // ahead() == wanted, without a copy
     int at = 0;
