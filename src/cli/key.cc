@@ -1,6 +1,7 @@
 // wick key: the API keys of wick serve, in its key file. A running server reads changes within a
 // second.
 #include <ctime>
+#include <functional>
 #include <memory>
 
 #include "base/strings.h"
@@ -21,6 +22,7 @@ struct KeyFlags {
   server::KeyWish wish = {};
   std::vector<std::string> models = {}, ids = {};
   int tokens_per_minute = 0;
+  std::vector<std::string> given = {};  // flags of update
   bool is_json = false;
   Result<int> (*run)(const KeyFlags&) = nullptr;
 };
@@ -73,12 +75,14 @@ Object to_object(const server::KeyInfo& info) {
   out["parallel"] = number_or_null(info.parallel);
   out["budgets"] = std::move(budgets);
   out["expires"] = info.expires;
+  out["blocked"] = info.is_blocked;
   return out;
 }
 
-Result<int> create(const KeyFlags& o) {
+server::KeyWish wish_of(const KeyFlags& o) {
   server::KeyWish wish = o.wish;
   wish.tokens_per_minute = o.tokens_per_minute;
+  std::erase(wish.budgets, "");
   for (const std::string& list : o.models) {  // --models a,b is two
     std::size_t at = 0;
     while (at <= list.size()) {
@@ -87,8 +91,12 @@ Result<int> create(const KeyFlags& o) {
       at = comma + 1;
     }
   }
+  return wish;
+}
+
+Result<int> create(const KeyFlags& o) {
   WICK_TRY(const auto book, book_of(o, true));
-  WICK_TRY(const server::ApiKeys::Made made, book->prepare(wish));
+  WICK_TRY(const server::ApiKeys::Made made, book->prepare(wish_of(o)));
   if (o.is_json) {
     Object out = to_object(made.info);
     out["key"] = made.key;
@@ -111,6 +119,7 @@ std::string limits_text(const server::KeyInfo& info) {
   add("tpm", info.tokens_per_minute);
   add("parallel", info.parallel);
   if (!info.expires.empty()) out += cat(out.empty() ? "" : " ", "until=", info.expires);
+  if (info.is_blocked) out += cat(out.empty() ? "" : " ", "blocked");
   return out.empty() ? "-" : out;
 }
 
@@ -139,6 +148,52 @@ Result<int> list(const KeyFlags& o) {
   return kExitOk;
 }
 
+void change(const KeyFlags& o, server::KeyWish& key) {
+  const server::KeyWish wish = wish_of(o);
+  for (const std::string& flag : o.given) {
+    if (flag == "--name") key.name = wish.name;
+    if (flag == "--models") key.models = wish.models;
+    if (flag == "--budget") key.budgets = wish.budgets;
+    if (flag == "--rpm") key.requests_per_minute = wish.requests_per_minute;
+    if (flag == "--tpm") key.tokens_per_minute = wish.tokens_per_minute;
+    if (flag == "--parallel") key.parallel = wish.parallel;
+    if (flag == "--expires") key.expires = wish.expires;
+  }
+}
+
+// Of each key in o.ids; `done` is the word for it.
+Result<int> edit(const KeyFlags& o, std::string_view done,
+                 const std::function<void(server::KeyWish&)>& edit_one) {
+  WICK_TRY(const auto book, book_of(o, false));
+  Array all;
+  for (const std::string& given : o.ids) {
+    const std::string id(http::public_part(given));
+    WICK_TRY(const server::KeyInfo info, book->update(id.empty() ? given : id, edit_one));
+    if (!o.is_json) print({printable(done), " ", printable(id), "\n"});
+    all.emplace_back(to_object(info));
+  }
+  if (o.is_json) print_json(json_object({{"keys", std::move(all)}}));
+  return kExitOk;
+}
+
+Result<int> update(const KeyFlags& o) {
+  if (o.given.empty()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "no_change",
+                 .message = "no flag says what to change",
+                 .hint = "wick key update ID --budget 5/month"};
+  }
+  return edit(o, "updated", [&](server::KeyWish& key) { change(o, key); });
+}
+
+Result<int> block(const KeyFlags& o) {
+  return edit(o, "blocked", [](server::KeyWish& key) { key.is_blocked = true; });
+}
+
+Result<int> unblock(const KeyFlags& o) {
+  return edit(o, "unblocked", [](server::KeyWish& key) { key.is_blocked = false; });
+}
+
 Result<int> revoke(const KeyFlags& o) {
   WICK_TRY(const auto book, book_of(o, false));
   for (const std::string& given : o.ids) {
@@ -148,6 +203,25 @@ Result<int> revoke(const KeyFlags& o) {
   }
   if (o.is_json) print_json(json_object({{"revoked", to_array(o.ids)}}));
   return kExitOk;
+}
+
+constexpr const char* kLimits[] = {"--name", "--models",   "--budget", "--rpm",
+                                   "--tpm",  "--parallel", "--expires"};
+
+void add_limits(Flags& command, KeyFlags& o) {
+  command.text("--name", o.wish.name, "name of the owner");
+  command.texts("--models", o.models,
+                "allowed models, separated by commas; * is a wildcard; default: all models");
+  command.texts("--budget", o.wish.budgets,
+                "maximum cost in dollars: 5 (in all), 5/day, 5/month, 5/30d; may be repeated");
+  command.integer("--rpm", o.wish.requests_per_minute, {0, http::kMaxKeyRequests},
+                  "requests per minute; 0 = no limit");
+  command.integer("--tpm", o.tokens_per_minute, {0, int{http::kMaxKeyTokens}},
+                  "tokens per minute; 0 = no limit");
+  command.integer("--parallel", o.wish.parallel, {0, http::kMaxKeyRequests},
+                  "concurrent requests; 0 = no limit");
+  command.text("--expires", o.wish.expires,
+               "last valid day (2027-01-31), or validity from now (30d); default: unlimited");
 }
 
 }  // namespace
@@ -161,27 +235,30 @@ Action setup_key(Flags flags) {
   };
   Flags made = flags.command("create", "create an API key", [o] { o->run = create; });
   common(made);
-  made.text("--name", o->wish.name, "name of the owner");
   made.toggle("--admin", o->wish.may_admin, "allow all routes, those of admins included");
-  made.texts("--models", o->models,
-             "allowed models, separated by commas; * is a wildcard; default: all models");
-  made.texts("--budget", o->wish.budgets,
-             "maximum cost in dollars: 5 (in all), 5/day, 5/month, 5/30d; may be repeated");
-  made.integer("--rpm", o->wish.requests_per_minute, {0, http::kMaxKeyRequests},
-               "requests per minute; 0 = no limit");
-  made.integer("--tpm", o->tokens_per_minute, {0, int{http::kMaxKeyTokens}},
-               "tokens per minute; 0 = no limit");
-  made.integer("--parallel", o->wish.parallel, {0, http::kMaxKeyRequests},
-               "concurrent requests; 0 = no limit");
-  made.text("--expires", o->wish.expires,
-            "last valid day (2027-01-31), or validity from now (30d); default: unlimited");
+  add_limits(made, *o);
   Flags shown = flags.command("list", "list the keys with their limits and used budgets",
                               [o] { o->run = list; });
   common(shown);
-  Flags gone = flags.command("revoke", "revoke keys", [o] { o->run = revoke; });
-  common(gone);
-  gone.texts("ID", o->ids, "keys to revoke: the ids of wick key list, or whole keys");
-  return [o] { return o->run(*o); };
+  const auto with_ids = [&](const char* name, const char* help,
+                            Result<int> (*run)(const KeyFlags&)) {
+    Flags command = flags.command(name, help, [o, run] { o->run = run; });
+    common(command);
+    command.texts("ID", o->ids, "ids of wick key list, or whole keys");
+    return command;
+  };
+  Flags changed = with_ids("update", "change the limits of keys", update);
+  add_limits(changed, *o);
+  changed.remark("A flag replaces what the key has; an empty text ('') or 0 removes the limit.");
+  with_ids("block", "block keys; the server answers their requests with 401", block);
+  with_ids("unblock", "unblock keys", unblock);
+  with_ids("revoke", "revoke keys", revoke);
+  return [o, changed] {
+    for (const char* flag : kLimits) {
+      if (changed.is_given(flag)) o->given.emplace_back(flag);
+    }
+    return o->run(*o);
+  };
 }
 
 }  // namespace wick

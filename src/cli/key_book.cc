@@ -87,6 +87,18 @@ Result<std::vector<route::Budget>> budgets_of_key(const http::Key& key) {
   return budgets;
 }
 
+server::KeyWish wish_of(const http::Key& key) {
+  return {.may_admin = key.may_admin,
+          .name = key.name,
+          .models = key.models,
+          .budgets = key.budgets,
+          .requests_per_minute = key.per_minute,
+          .parallel = key.parallel,
+          .tokens_per_minute = key.tokens_per_minute,
+          .expires = key.expires,
+          .is_blocked = key.is_blocked};
+}
+
 bool is_line_of(std::string_view line, const std::string& id) {
   const std::size_t begin = line.find_first_not_of(" \t");
   return begin != std::string_view::npos && line.substr(begin).starts_with(cat(id, " "));
@@ -102,7 +114,8 @@ Result<http::Key> key_of(const server::KeyWish& wish, std::int64_t now_s) {
                 .name = wish.name,
                 .models = wish.models,
                 .budgets = wish.budgets,
-                .expires = last_day(wish.expires, now_s)};
+                .expires = last_day(wish.expires, now_s),
+                .is_blocked = wish.is_blocked};
   WICK_DO(budgets_of_key(key));
   return key;
 }
@@ -159,7 +172,8 @@ bool KeyBook::has_changed() {
 bool KeyBook::may_ask(const std::string& key, std::span<const std::string> names) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
-  if (found == entries_.end()) return false;  // revoked meanwhile
+  // Revoked or blocked meanwhile.
+  if (found == entries_.end() || found->second.key.is_blocked) return false;
   const std::vector<std::string>& models = found->second.key.models;
   return models.empty() || std::any_of(models.begin(), models.end(), [&](const std::string& one) {
            return std::any_of(names.begin(), names.end(),
@@ -242,19 +256,50 @@ Result<server::ApiKeys::Made> KeyBook::make(const server::KeyWish& wish) {
   return made;
 }
 
-Result<void> KeyBook::revoke(const std::string& id) {
+Result<void> KeyBook::change_line(
+    const std::string& id, const std::function<Result<std::string>(const std::string&)>& edit) {
   return change([&](const std::string& text) -> Result<std::string> {
-    std::string kept;
+    std::string out;
     bool is_found = false;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       const bool is_it = id.size() > 1 && is_line_of(line, id);
       is_found = is_found || is_it;
-      if (!is_it) kept += cat(line, "\n");
+      if (!is_it) {
+        out += cat(line, "\n");
+        continue;
+      }
+      WICK_TRY(const std::string now, edit(line));
+      out += now;
     }
     if (!is_found) return no_such_key(id);
-    return kept;
+    return out;
   });
+}
+
+Result<server::KeyInfo> KeyBook::update(const std::string& id,
+                                        const std::function<void(server::KeyWish&)>& edit) {
+  WICK_DO(change_line(id, [&](const std::string& line) -> Result<std::string> {
+    WICK_TRY(const http::Keys keys, http::Keys::parse(line, options_.path));
+    server::KeyWish wish = wish_of(keys.all().front());
+    edit(wish);
+    WICK_TRY(const http::Key key, key_of(wish, std::time(nullptr)));
+    WICK_TRY(const std::string limits, http::limits_line(key));
+    std::istringstream words(line);
+    std::string public_id, hash, scopes;
+    words >> public_id >> hash >> scopes;
+    const std::size_t comment = std::min(line.find(" #"), line.size());
+    return cat(public_id, " ", hash, " ", scopes, limits, line.substr(comment), "\n");
+  }));
+  WICK_TRY(const auto infos, list());
+  for (const server::KeyInfo& info : infos) {
+    if (info.id == id) return info;
+  }
+  return no_such_key(id);  // revoked meanwhile
+}
+
+Result<void> KeyBook::revoke(const std::string& id) {
+  return change_line(id, [](const std::string&) -> Result<std::string> { return std::string(); });
 }
 
 Result<server::KeyInfo> KeyBook::info_of(const Entry& entry, route::Ledger* ledger) const {
@@ -267,7 +312,8 @@ Result<server::KeyInfo> KeyBook::info_of(const Entry& entry, route::Ledger* ledg
                        .requests_per_minute = key.per_minute,
                        .parallel = key.parallel,
                        .tokens_per_minute = key.tokens_per_minute,
-                       .expires = key.expires};
+                       .expires = key.expires,
+                       .is_blocked = key.is_blocked};
   for (std::size_t i = 0; i < entry.budgets.size(); ++i) {
     route::BudgetState state;
     if (ledger != nullptr) {

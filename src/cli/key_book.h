@@ -1,6 +1,6 @@
 // The file of API keys (http/keys.h) with what it says of models, tokens and budgets: for the
-// server, whose routes make and revoke keys, and for `wick key`. Any thread; several processes may
-// change one file.
+// server, whose routes make, change and revoke keys, and for `wick key`. Any thread; several
+// processes may change one file.
 //
 //   WICK_TRY(const auto book, KeyBook::open({.path = "keys"}));
 //   WICK_TRY(const auto made, book->make({.name = "alice", .budgets = {"5/month"}}));
@@ -28,7 +28,7 @@ struct KeyBookOptions {
   bool may_be_missing = false;  // the first key makes the file
   // For what budgets have used; empty: that is not told.
   std::function<Result<std::shared_ptr<route::Ledger>>()> open_ledger = {};
-  std::function<void()> on_change = {};            // after make() and revoke()
+  std::function<void()> on_change = {};            // after make(), update() and revoke()
   std::shared_ptr<route::LimitStore> limits = {};  // of tokens; null: this process's own
 };
 
@@ -45,6 +45,8 @@ class KeyBook final : public server::ApiKeys {
   Result<Made> prepare(const server::KeyWish& wish) const;
   Result<void> add(const Made& made);
   Result<std::vector<server::KeyInfo>> list() override;
+  Result<server::KeyInfo> update(const std::string& id,
+                                 const std::function<void(server::KeyWish&)>& edit) override;
   Result<void> revoke(const std::string& id) override;
 
   std::vector<route::Budget> budgets_of(const std::string& key);
@@ -67,6 +69,9 @@ class KeyBook final : public server::ApiKeys {
 
   Result<Entries> read() const;
   Result<void> change(const std::function<Result<std::string>(const std::string&)>& edit);
+  // Replaces the line of key `id` by what `edit` makes of it.
+  Result<void> change_line(const std::string& id,
+                           const std::function<Result<std::string>(const std::string&)>& edit);
   Result<server::KeyInfo> info_of(const Entry& entry, route::Ledger* ledger) const;
 
   const KeyBookOptions options_;

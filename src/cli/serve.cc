@@ -25,7 +25,6 @@
 #include "cli/routing.h"
 #include "cli/serve_files.h"
 #include "cli/serve_models.h"
-#include "http/keys.h"
 #include "http/server.h"
 #include "server/routes.h"
 
@@ -39,8 +38,6 @@ constexpr std::int64_t kLastMs = 1000;  // after the second signal, for what doe
 struct ServeFlags {
   OptionFlags settings = {};
   std::vector<std::string> models = {};
-  std::string scope = "infer";
-  Result<int> (*run)(const ServeFlags&) = nullptr;
 };
 
 http::ServerOptions server_options(const Config& config) {
@@ -276,35 +273,15 @@ Result<int> serve(const ServeFlags& o) {
   return kExitOk;
 }
 
-// Stores nothing: the user appends the line to the key file.
-Result<int> new_key(const ServeFlags& o) {
-  if (o.scope != "infer" && o.scope != "admin") {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "bad_scope",
-                 .message = cat("the scope '", printable(o.scope), "' is neither infer nor admin"),
-                 .hint = "wick serve key new --scope admin"};
-  }
-  WICK_TRY(const http::NewKey key, http::make_key(o.scope == "admin"));
-  print({"key (shown only once):     ", printable(key.key),
-         "\nline for --api-key-file:   ", printable(key.line), "\n"});
-  return kExitOk;
-}
-
 }  // namespace
 
 Action setup_serve(Flags flags) {
   const auto o = std::make_shared<ServeFlags>();
-  o->run = serve;
   flags.texts("-m,--model", o->models,
               "path, name (wick model list), or hf:org/repo[:file or quant]; may be repeated");
   o->settings.add(flags, {"hub.offline"});
   o->settings.add_tables(flags, {"server.", "local.", "cache.", "optimize.", "generation."});
-  Flags key = flags.command("key", "print a new API key (to store one: wick key create)", [] {});
-  key.require_command();
-  Flags made = key.command("new", "print a new API key, and its line for --api-key-file",
-                           [o] { o->run = new_key; });
-  made.text("--scope", o->scope, "infer, or admin (all routes)");
-  return [o] { return o->run(*o); };
+  return [o] { return serve(*o); };
 }
 
 }  // namespace wick

@@ -163,6 +163,12 @@ std::optional<Refusal> Exchange::check_access() {
                    .message = cat("key ", key->id, " was valid until ", key->expires),
                    .headers = {{"www-authenticate", "Bearer"}}};
   }
+  if (key->is_blocked) {
+    return Refusal{.status = 401,
+                   .code = "blocked_api_key",
+                   .message = cat("key ", key->id, " is blocked until an admin unblocks it"),
+                   .headers = {{"www-authenticate", "Bearer"}}};
+  }
   const bool may =
       route_->access == Access::kAdmin ? key->may_admin : key->may_infer || key->may_admin;
   if (!may) {

@@ -102,6 +102,7 @@ bool parse_models(std::string_view text, Key& key) {
 
 // A word behind the scopes.
 bool parse_limit(std::string_view text, Key& key) {
+  if (text == "blocked") return key.is_blocked = true;
   const std::size_t equals = std::min(text.find('='), text.size() - 1);
   const std::string_view name = text.substr(0, equals), value = text.substr(equals + 1);
   if (name == "rpm") return parse_number(value, kMaxKeyRequests, key.per_minute);
@@ -124,8 +125,8 @@ std::string parse_limits(std::istringstream& words, Key& key) {
   for (std::string limit; words >> limit;) {
     if (limit.starts_with('#')) break;
     if (!parse_limit(limit, key)) {
-      return "a word is not rpm=N, parallel=N, tpm=N, models=A,B, budget=5/month, name=TEXT or "
-             "expires=YYYY-MM-DD";
+      return "a word is not rpm=N, parallel=N, tpm=N, models=A,B, budget=5/month, name=TEXT, "
+             "expires=YYYY-MM-DD or blocked";
     }
   }
   return {};
@@ -290,6 +291,7 @@ Result<std::string> limits_line(const Key& key) {
   for (const std::string& budget : key.budgets)
     line += cat(" budget=", budget);
   if (!key.expires.empty()) line += cat(" expires=", key.expires);
+  if (key.is_blocked) line += " blocked";
   // What is read back must be what was meant: a blank or a comma would make other words of it.
   Key read;
   std::istringstream words(line);

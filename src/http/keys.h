@@ -5,9 +5,10 @@
 //   hV3kZ0qLx9Ta 9f86d081… infer
 //   b7Yw2nC5mQ1e 2c26b46b… infer,admin rpm=600 parallel=8
 //   Qe81mZpT4sXa 5feceb66… infer name=alice models=gpt-*,local/* tpm=50000 budget=5/month
+//   Lm2xB90aTz4R 1b4f0e98… infer blocked
 //
-// Scopes, rpm, parallel and expires are checked here; models, tpm and budgets by who knows them
-// (server/api_keys.h).
+// Scopes, rpm, parallel, expires and blocked are checked here; models, tpm and budgets by who knows
+// them (server/api_keys.h).
 //
 // Only public parts appear in logs and messages. Keys are immutable; KeyUse belongs to the loop.
 #pragma once
@@ -39,6 +40,7 @@ struct Key {
   std::vector<std::string> budgets = {};  // "5/month"
   std::string expires = {};               // "2027-01-31": its last day (UTC); "" = never
   std::int64_t end_s = 0;                 // Unix time when that is over; 0 = never
+  bool is_blocked = false;                // until it is unblocked
   std::uint64_t tenant = 0;               // made from the id; never 0
 };
 

@@ -202,7 +202,8 @@ TEST_F(HttpKeys, FilesThatAreWrongSayWhereAndWhy) {
             "keys:1: the scopes are not infer, admin or infer,admin");
   for (const char* limit :
        {"rpm=0", "rpm=-1", "rpm=", "rpm", "x=1", "=", "rpm=1x", "tpm=x", "models=", "models=,",
-        "budget=", "name=", "expires=2027-02-30", "expires=2027-1-01", "expires=soon"}) {
+        "budget=", "name=", "expires=2027-02-30", "expires=2027-1-01", "expires=soon", "block",
+        "blocked=1"}) {
     EXPECT_NE(wrong(cat("abcdefghijkl ", hash, " infer ", limit, "\n")).find("a word is not rpm=N"),
               std::string::npos)
         << limit;
@@ -223,7 +224,8 @@ TEST_F(HttpKeys, HaveNamesModelsBudgetsAndAnEnd) {
                   .name = "alice",
                   .models = {"gpt-*", "local/*"},
                   .budgets = {"5/month", "0.5/day"},
-                  .expires = "2027-01-31"};
+                  .expires = "2027-01-31",
+                  .is_blocked = true};
   const auto limits = limits_line(meant);
   ASSERT_TRUE(limits);
   const auto keys = Keys::parse(cat(infer_.line, *limits, "\n"), "keys");
@@ -232,6 +234,7 @@ TEST_F(HttpKeys, HaveNamesModelsBudgetsAndAnEnd) {
   EXPECT_EQ(read.name, "alice");
   EXPECT_EQ(read.models, meant.models);
   EXPECT_EQ(read.budgets, meant.budgets);
+  EXPECT_TRUE(read.is_blocked);
   EXPECT_EQ(read.per_minute, 60);
   EXPECT_EQ(read.tokens_per_minute, 5000);
   EXPECT_EQ(read.end_s, 1'801'440'000) << "the whole day is in it";
@@ -248,6 +251,18 @@ TEST_F(HttpKeys, EndAtTheirDate) {
   EXPECT_EQ(answer.status, 401);
   EXPECT_NE(answer.body.find("expired_api_key"), std::string::npos) << answer.body;
   EXPECT_EQ(server.ask(request("GET /v1/models", bearer(admin_.key))).status, 200);
+}
+
+TEST_F(HttpKeys, CanBeBlocked) {
+  write(cat(infer_.line, " blocked\n", admin_.line, "\n"));
+  TestServer server(options());
+  const Answer answer = server.ask(request("GET /v1/models", bearer(infer_.key)));
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_NE(answer.body.find("blocked_api_key"), std::string::npos) << answer.body;
+  write(cat(infer_.line, "\n", admin_.line, " blocked\n"));
+  ASSERT_TRUE(server->reload_keys(file()));
+  EXPECT_EQ(server.ask(request("GET /v1/models", bearer(infer_.key))).status, 200);
+  EXPECT_EQ(server.ask(post("/admin", "{}", bearer(admin_.key))).status, 401);
 }
 
 TEST_F(HttpKeys, CanAllBeRevoked) {

@@ -1,9 +1,10 @@
 // What API keys may do beyond what the transport checks (http/keys.h): the models they may ask for,
-// their tokens of a minute, and for admins how keys are made and revoked. The routes see only this
-// interface; cli/ implements it with the key file. Any thread.
+// their tokens of a minute, and for admins how keys are made, changed and revoked. The routes see
+// only this interface; cli/ implements it with the key file. Any thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace wick::server {
 
-// A key to make, in the words of its line in the file.
+// A key to make or to change, in the words of its line in the file.
 struct KeyWish {
   bool may_admin = false;
   std::string name = {};
@@ -21,7 +22,8 @@ struct KeyWish {
   std::vector<std::string> budgets = {};  // "5/month"
   int requests_per_minute = 0, parallel = 0;
   std::int64_t tokens_per_minute = 0;
-  std::string expires = {};  // "2027-01-31", or "30d" from now
+  std::string expires = {};  // "2027-01-31", or "30d" from now; empty: never
+  bool is_blocked = false;
 };
 
 struct KeyBudget {
@@ -37,6 +39,7 @@ struct KeyInfo {
   int requests_per_minute = 0, parallel = 0;
   std::int64_t tokens_per_minute = 0;
   std::string expires = {};
+  bool is_blocked = false;
   std::vector<KeyBudget> budgets = {};
 };
 
@@ -66,6 +69,9 @@ class ApiKeys {
 
   virtual Result<Made> make(const KeyWish& wish) = 0;
   virtual Result<std::vector<KeyInfo>> list() = 0;
+  // `edit` gets the key as it is. kNotFound, id "key_not_found".
+  virtual Result<KeyInfo> update(const std::string& id,
+                                 const std::function<void(KeyWish&)>& edit) = 0;
   virtual Result<void> revoke(const std::string& id) = 0;  // kNotFound, id "key_not_found"
 };
 

@@ -1,5 +1,7 @@
 #include "server/keys.h"
 
+#include <algorithm>
+
 #include "http/keys.h"
 #include "server/json_out.h"
 
@@ -38,11 +40,69 @@ void write_key(JsonOut& json, const KeyInfo& info) {
     json.object().field("budget", budget.budget).field("cap_usd", budget.cap);
     json.field("used_usd", budget.used).field("reserved_usd", budget.reserved).end_object();
   }
-  json.end_array().field_or_null("expires", info.expires);
+  json.end_array().field_or_null("expires", info.expires).field("blocked", info.is_blocked);
 }
 
 http::Response refused(Context& context, const Error& error) {
   return error_response(refusal(context, error));
+}
+
+// max_budget and budget_duration as one budget.
+Result<void> take_budget(KeyFields& fields) {
+  if (fields.max_budget.empty() && !fields.duration.empty())
+    return bad_field("budget_duration", "needs max_budget");
+  if (!fields.max_budget.empty()) {
+    fields.wish.budgets = {fields.duration.empty() ? fields.max_budget
+                                                   : cat(fields.max_budget, "/", fields.duration)};
+  }
+  return {};
+}
+
+// What the request names replaces what `key` has; null removes it.
+void change(const KeyFields& fields, KeyWish& key) {
+  const KeyWish& wish = fields.wish;
+  for (const std::string& name : fields.given) {
+    if (name == "key_alias") key.name = wish.name;
+    if (name == "models") key.models = wish.models;
+    if (name == "max_budget") key.budgets = wish.budgets;
+    if (name == "rpm_limit") key.requests_per_minute = wish.requests_per_minute;
+    if (name == "tpm_limit") key.tokens_per_minute = wish.tokens_per_minute;
+    if (name == "max_parallel_requests") key.parallel = wish.parallel;
+    if (name == "duration") key.expires = wish.expires;
+    if (name == "blocked") key.is_blocked = wish.is_blocked;
+  }
+}
+
+http::Response changed(Context& context, std::string_view named,
+                       const std::function<void(KeyWish&)>& edit) {
+  if (context.options.keys == nullptr) return refused(context, no_keys());
+  const std::string id(http::public_part(named));
+  const auto info = context.options.keys->update(id, edit);
+  if (!info) return refused(context, info.error());
+  http::Response response;
+  JsonOut json(response.body);
+  json.object();
+  write_key(json, *info);
+  json.end_object();
+  return response;
+}
+
+// `id`: empty if the body names the key.
+http::Response update(Context& context, const http::Request& request, std::string_view id) {
+  auto parsed = read_request(context, kKeys, request);
+  if (!parsed) return refused(context, parsed.error());
+  KeyFields& fields = parsed->keys;
+  if (std::count(fields.given.begin(), fields.given.end(), "scope") > 0)
+    return refused(context, bad_field("scope", "cannot be changed, create another key"));
+  if (const auto taken = take_budget(fields); !taken) return refused(context, taken.error());
+  return changed(context, id.empty() ? fields.key : id,
+                 [&](KeyWish& key) { change(fields, key); });
+}
+
+http::Response set_blocked(Context& context, const http::Request& request, bool is_blocked) {
+  const auto parsed = read_request(context, kKeys, request);
+  if (!parsed) return refused(context, parsed.error());
+  return changed(context, parsed->keys.key, [&](KeyWish& key) { key.is_blocked = is_blocked; });
 }
 
 }  // namespace
@@ -70,12 +130,7 @@ http::Reply make_key(const SharedContext& context, const http::Request& request,
   if (!parsed) return refused(*context, parsed.error());
   if (context->options.keys == nullptr) return refused(*context, no_keys());
   KeyFields& fields = parsed->keys;
-  if (fields.max_budget.empty() && !fields.duration.empty())
-    return refused(*context, bad_field("budget_duration", "needs max_budget"));
-  if (!fields.max_budget.empty()) {
-    fields.wish.budgets = {fields.duration.empty() ? fields.max_budget
-                                                   : cat(fields.max_budget, "/", fields.duration)};
-  }
+  if (const auto taken = take_budget(fields); !taken) return refused(*context, taken.error());
   const auto made = context->options.keys->make(fields.wish);
   if (!made) return refused(*context, made.error());
   http::Response response;
@@ -85,6 +140,26 @@ http::Reply make_key(const SharedContext& context, const http::Request& request,
   write_key(json, made->info);
   json.end_object();
   return response;
+}
+
+http::Reply update_key(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& /*wake*/) {
+  return update(*context, request, request.rest);
+}
+
+http::Reply update_named_key(const SharedContext& context, const http::Request& request,
+                             const std::shared_ptr<Wake>& /*wake*/) {
+  return update(*context, request, {});
+}
+
+http::Reply block_key(const SharedContext& context, const http::Request& request,
+                      const std::shared_ptr<Wake>& /*wake*/) {
+  return set_blocked(*context, request, true);
+}
+
+http::Reply unblock_key(const SharedContext& context, const http::Request& request,
+                        const std::shared_ptr<Wake>& /*wake*/) {
+  return set_blocked(*context, request, false);
 }
 
 http::Reply revoke_key(const SharedContext& context, const http::Request& request,

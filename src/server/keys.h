@@ -1,4 +1,4 @@
-// Routes of admins that list, make and revoke API keys: /v1/keys, and LiteLLM's /key/….
+// Routes of admins that list, make, change and revoke API keys: /v1/keys, and LiteLLM's /key/….
 #pragma once
 
 #include <memory>
@@ -12,6 +12,14 @@ http::Reply list_keys(const SharedContext& context, const http::Request& request
                       const std::shared_ptr<Wake>& wake);
 http::Reply make_key(const SharedContext& context, const http::Request& request,
                      const std::shared_ptr<Wake>& wake);
+http::Reply update_key(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& wake);  // /v1/keys/ID
+http::Reply update_named_key(const SharedContext& context, const http::Request& request,
+                             const std::shared_ptr<Wake>& wake);  // the body's `key`
+http::Reply block_key(const SharedContext& context, const http::Request& request,
+                      const std::shared_ptr<Wake>& wake);
+http::Reply unblock_key(const SharedContext& context, const http::Request& request,
+                        const std::shared_ptr<Wake>& wake);
 http::Reply revoke_key(const SharedContext& context, const http::Request& request,
                        const std::shared_ptr<Wake>& wake);
 http::Reply revoke_keys(const SharedContext& context, const http::Request& request,

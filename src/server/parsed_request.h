@@ -63,7 +63,9 @@ struct TokensFields {
 struct KeyFields {
   KeyWish wish = {};
   std::string max_budget = {}, duration = {};  // of the budget
+  std::string key = {};                        // to change
   std::vector<std::string> keys = {};          // to revoke
+  std::vector<std::string> given = {};         // names of the fields, null ones too
 };
 
 struct ParsedRequest {

@@ -105,6 +105,8 @@ SetResult set_key_rpm(const JsonValue& value, const Field& field, ParsedRequest&
 SetResult set_key_tpm(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_key_parallel(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_key_duration(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_blocked(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_keys(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 
 // Of embeddings.

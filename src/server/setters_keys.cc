@@ -1,4 +1,4 @@
-// Fields of the routes that make and revoke API keys, by LiteLLM's names.
+// Fields of the routes that make, change and revoke API keys, by LiteLLM's names.
 #include <array>
 #include <charconv>
 
@@ -69,6 +69,16 @@ SetResult set_key_parallel(const JsonValue& value, const Field& /*field*/, Parse
 
 SetResult set_key_duration(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
   parsed.keys.wish.expires = *value.string();
+  return {};
+}
+
+SetResult set_key_blocked(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.wish.is_blocked = *value.boolean();
+  return {};
+}
+
+SetResult set_key(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.key = *value.string();
   return {};
 }
 

@@ -116,6 +116,10 @@ class NotedKeys final : public ApiKeys {
 
   Result<std::vector<KeyInfo>> list() override { return std::vector<KeyInfo>(); }
 
+  Result<KeyInfo> update(const std::string&, const std::function<void(KeyWish&)>&) override {
+    return KeyInfo{};
+  }
+
   Result<void> revoke(const std::string&) override { return {}; }
 
   std::atomic<std::int64_t> n_taken = 0, n_used = 0;

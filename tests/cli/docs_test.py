@@ -90,8 +90,9 @@ class Docs(unittest.TestCase):
             if command.startswith("export"):
                 exports += command + "\n"
                 continue
-            if command.startswith("wick key revoke"):  # of the key that the block has made
-                command = re.sub(r"\S+$", json.loads(self.shell(exports + "wick key list --json").stdout)["keys"][-1]["id"], command)
+            if re.match("wick key (update|block|unblock|revoke)", command):  # of the key that the block has made
+                made = json.loads(self.shell(exports + "wick key list --json").stdout)["keys"][-1]["id"]
+                command = re.sub(r"(wick key \w+) \S+", rf"\1 {made}", command)
             done = self.shell(exports + command)
             self.assertEqual(done.returncode, 1 if " --diff " in command else 0, f"{command}\n{done.stdout}{done.stderr}")
             if command.startswith("curl"):

@@ -71,7 +71,7 @@ class Flags(unittest.TestCase):
             text = self.home.wick(command, "--help-all").stdout.decode()
             self.assertIn("--kv-reuse,--no-kv-reuse ", " ".join(text.split()))
             self.assertNotIn("{", text.partition("--json")[0])
-        for path in (("bench",), ("bench", "serve"), ("run",), ("tokenize",), ("template",), ("model", "pull"), ("serve", "key", "new")):
+        for path in (("bench",), ("bench", "serve"), ("run",), ("tokenize",), ("template",), ("model", "pull"), ("key", "update")):
             text = " ".join(self.home.wick(*path, "--help-all").stdout.decode().split())
             self.assertNotRegex(text, r"INT|REQUIRED|Excludes|TEXT TEXT|MODEL TEXT|TEXT=\w", path)
         self.assertIn("--late N measure how long a prompt", " ".join(self.home.wick("bench", "serve", "--help").stdout.decode().split()))

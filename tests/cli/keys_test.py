@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""API keys: wick key and the admin routes make and revoke them, and a running server obeys: models, budgets, tokens, and an end."""
+"""API keys: wick key and the admin routes make, change and revoke them, and a running server obeys: models, budgets, tokens, and an end."""
 # labels: cli
 import asyncio
 import http.server
@@ -117,6 +117,29 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         days = self.key("create", "--expires", "30d")["expires"]
         self.assertRegex(days, r"^\d{4}-\d\d-\d\d$")
 
+    def test_the_command_changes_and_blocks(self):
+        kept = self.key("create", "--name", "bob")
+        made = self.key("create", "--name", "alice", "--models", "tiny", "--budget", "5/month", "--rpm", "60", "--tpm", "9000", "--expires", "9999-12-31")
+        self.file.write_text(self.file.read_text().rstrip("\n") + "  # of the lab\n")
+        now = self.key("update", made["id"], "--budget", "7/month", "--budget", "1/day", "--models", "tiny,far/*")["keys"]
+        self.assertEqual(now, [one for one in self.key("list")["keys"] if one["id"] == made["id"]])
+        self.assertEqual([one["cap_usd"] for one in now[0].pop("budgets")], ["7.000000", "1.000000"])
+        self.assertEqual(now[0], {name: made[name] for name in now[0]} | {"models": ["tiny", "far/*"]}, "the others stay")
+        bare = self.key("update", made["key"], "--budget", "", "--models", "", "--expires", "", "--name", "", "--rpm", "0", "--tpm", "0")["keys"][0]
+        self.assertEqual((bare["name"], bare["models"], bare["budgets"], bare["expires"], bare["rpm"], bare["tpm"]), ("", [], [], "", None, None))
+        self.assertRegex(self.file.read_text().splitlines()[1], rf"^{made['id']} [0-9a-f]{{64}} infer # of the lab$")
+        before = self.file.read_text()
+        for words, status in ((["--budget", "x"], 2), (["--name", "a b"], 2), (["--expires", "soon"], 2), ([], 2)):
+            self.assertIn("error", self.key("update", made["id"], *words, status=status), words)
+        self.assertEqual(self.key("update", "abcdefghijkl", "--rpm", "1", status=4)["error"]["code"], "key_not_found")
+        self.assertEqual(self.key("block", "abcdefghijkl", status=4)["error"]["code"], "key_not_found")
+        self.assertEqual(self.file.read_text(), before, "what is refused changes nothing")
+        self.assertEqual([one["blocked"] for one in self.key("block", made["id"], kept["id"])["keys"]], [True, True])
+        self.assertIn("blocked", self.home.wick("key", "list").stdout.decode())
+        self.assertEqual(self.home.wick("key", "unblock", made["id"], kept["id"]).stdout.decode(),
+                         f"unblocked {made['id']}\nunblocked {kept['id']}\n")
+        self.assertEqual(self.file.read_text(), before)
+
     def test_a_key_that_nobody_was_shown_is_not_made(self):
         with open("/dev/full", "wb") as full:
             done = self.home.wick("key", "create", stdout=full)
@@ -217,6 +240,13 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(self.chat(server, first["key"])[0], 200)
         second = self.key("create", "--name", "later")
         self.until(lambda: self.chat(server, second["key"])[0] == 200, "a new key")
+        self.key("block", first["id"])
+        self.until(lambda: self.chat(server, first["key"])[0] == 401, "a blocked key")
+        self.assertEqual(self.chat(server, first["key"])[1]["error"]["code"], "blocked_api_key")
+        self.key("unblock", first["id"])
+        self.until(lambda: self.chat(server, first["key"])[0] == 200, "an unblocked key")
+        self.key("update", first["id"], "--models", "far/*")
+        self.until(lambda: self.chat(server, first["key"])[0] == 403, "other models")
         self.key("revoke", first["id"])
         self.until(lambda: self.chat(server, first["key"])[0] == 401, "a revoked key")
         self.file.write_text(self.file.read_text() + "nonsense\n")
@@ -261,6 +291,35 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(stat.S_IMODE(os.stat(audit).st_mode), 0o600)
         for secret in ("CANARY-CONTENT", key["key"][21:], said["choices"][0]["message"]["content"]):
             self.assertNotIn(secret, text)
+
+    def test_admins_change_keys_over_the_network(self):
+        admin, plain = self.key("create", "--admin"), self.key("create", "--budget", "0.003/day", "--rpm", "900", "--name", "alice")
+        server = self.serve()
+        headers = self.bearer(admin["key"])
+        self.assertEqual([self.chat(server, plain["key"], "far/m")[0] for _ in range(3)], [200, 200, 429])
+        for path in ("/v1/keys/" + plain["id"], "/key/update", "/key/block", "/key/unblock"):
+            self.assertEqual(server.ask(path, {"key": plain["id"]}, self.bearer(plain["key"]))[0], 403, path)
+        changed = server.json("/key/update", {"key": plain["key"], "max_budget": 0.006, "budget_duration": "day", "tpm_limit": 100000}, headers)
+        self.assertEqual((changed["key_alias"], changed["rpm_limit"], changed["tpm_limit"]), ("alice", 900, 100000), "the others stay")
+        budget = changed["budgets"][0]
+        self.assertEqual((budget["cap_usd"], budget["used_usd"]), ("0.006000", "0.002200"), "what was used stays used")
+        self.until(lambda: self.chat(server, plain["key"], "far/m")[0] == 200, "a larger budget")
+        self.assertTrue(server.json("/key/block", {"key": plain["id"]}, headers)["blocked"])
+        self.until(lambda: self.chat(server, plain["key"])[0] == 401, "blocked")
+        self.assertFalse(server.json("/key/unblock", {"key": plain["key"]}, headers)["blocked"])
+        self.until(lambda: self.chat(server, plain["key"])[0] == 200, "unblocked")
+        bare = server.json("/v1/keys/" + plain["id"], {"max_budget": None, "rpm_limit": None, "key_alias": None, "models": ["tiny"], "duration": "7d"}, headers)
+        self.assertEqual((bare["budgets"], bare["rpm_limit"], bare["key_alias"], bare["models"], bare["tpm_limit"]), ([], None, None, ["tiny"], 100000))
+        self.until(lambda: self.chat(server, plain["key"], "far/m")[0] == 403, "other models")
+        self.assertTrue(server.json("/v1/keys/" + plain["id"], {"blocked": True, "models": None}, headers)["blocked"])
+        before = self.file.read_text()
+        for body, status in (({"key": "abcdefghijkl"}, 404), ({}, 404), ({"key": plain["id"], "scope": "admin"}, 400),
+                             ({"key": plain["id"], "budget_duration": "day"}, 400), ({"key": plain["id"], "key_alias": "a\nb infer"}, 400),
+                             ({"key": plain["id"], "duration": "x"}, 400), ({"key": 1}, 400)):
+            self.assertEqual(server.ask("/key/update", body, headers)[0], status, body)
+        self.assertEqual(server.ask("/key/block", {}, headers)[0], 404)
+        self.assertEqual(self.file.read_text(), before)
+        self.assertNotIn(plain["key"][21:], server.end()[2])
 
     def test_admins_make_and_revoke_over_the_network(self):
         admin, plain = self.key("create", "--admin"), self.key("create")

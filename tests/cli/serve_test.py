@@ -71,12 +71,13 @@ class Serve(unittest.TestCase):
         self.assertIn("cannot listen", done.stderr.decode())
 
     def new_key(self, *arguments):
-        done = self.home.wick("serve", "key", "new", *arguments)
-        key, line = (row.partition(":")[2].strip() for row in done.stdout.decode().splitlines())
-        return key, line
+        """The key, and its line of the file."""
+        file = self.home.folder / "made"
+        key = json.loads(self.home.wick("key", "create", "--api-key-file", file, "--json", *arguments).stdout)["key"]
+        return key, file.read_text().splitlines()[-1]
 
     def test_keys_are_read_again_on_sighup(self):
-        (first, first_line), (second, second_line) = self.new_key(), self.new_key("--scope", "admin")
+        (first, first_line), (second, second_line) = self.new_key(), self.new_key("--admin")
         self.assertRegex(first, r"^sk-wick-[A-Za-z0-9]{12}-[A-Za-z0-9]{48}$")
         self.assertNotIn(first[21:], first_line)
         self.assertTrue(second_line.endswith(" infer,admin"))

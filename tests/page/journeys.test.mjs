@@ -1,6 +1,6 @@
 // What people do with the page, from end to end: WICK=build/release/wick node --test tests/page
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, afterEach, test } from "node:test";
 import { openBrowser, openPage, Relay, Server, sleep } from "./stage.mjs";
@@ -344,9 +344,8 @@ journey("the server ends in mid-answer: what came stays, with a way to try again
 });
 
 journey("a server that wants a key", async () => {
-  const [key, line] = Server.run("serve", "key", "new").match(/sk-wick-\S+|(?<=file: +)\S.*/g);
   const file = join(server.folder, "keys");
-  writeFileSync(file, line + "\n");
+  const [key] = Server.run("key", "create", "--api-key-file", file).match(/sk-wick-\S+/);
   const locked = await Server.start("--api-key-file", file);
   page.expected.push(/401/);
   const asked = () => page.waitForSelector("#ask[open] input[type=password]");
