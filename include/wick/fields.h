@@ -38,6 +38,7 @@
   FIELD(time_limit_ms)                \
   FIELD(priority)                     \
   FIELD(tenant)                       \
+  FIELD(client)                       \
   FIELD(emit_tokens)                  \
   FIELD(emit_ms)                      \
   FIELD(emit_bytes)                   \
@@ -51,7 +52,8 @@
   FIELD(query)                   \
   FIELD(time_limit_ms)           \
   FIELD(priority)                \
-  FIELD(tenant)
+  FIELD(tenant)                  \
+  FIELD(client)
 
 /* PoolOptions without the model options: numbers and booleans. */
 #define WICK_POOL_FIELDS(FIELD) \

@@ -103,6 +103,9 @@ struct Generation {
   // Tenants (for example the clients of a server) get fair scheduling by computed tokens, and never
   // share prefix cache entries. The caller chooses a number for each tenant.
   std::uint64_t tenant = 0;
+  // Requests of one client have one fair share; 0 = the tenant's. Clients of one tenant share
+  // prefix cache entries.
+  std::uint64_t client = 0;
   // How a local model groups text into pieces (events); the text does not change. A piece is
   // sent once it has emit_tokens tokens (1 to 256), or once its first character has waited emit_ms
   // milliseconds. The rest is sent at the end of the answer. 0 = this condition is off; both 0 =
@@ -167,6 +170,7 @@ struct EmbedOptions {
   int time_limit_ms = 0;        // per text; then an error (id "time_limit"); 0 = no limit
   int priority = 0;             // -2 (background) to 2
   std::uint64_t tenant = 0;
+  std::uint64_t client = 0;
 };
 
 struct Embedding {

@@ -180,6 +180,7 @@ typedef struct wick_embed_options {
   uint64_t tenant;
   wick_cancel* cancel; /* may be NULL */
   const char* query;   /* cross-encoder: the query that texts are ranked for */
+  uint64_t client;     /* as in wick_generation */
 } wick_embed_options;
 
 WICK_API void wick_embed_options_init(wick_embed_options* options);
@@ -322,6 +323,7 @@ typedef struct wick_generation {
   wick_text_predicate predicate;
   void* predicate_user;
   int parallel_tool_calls; /* 0: at most one tool call in an answer; default 1 */
+  uint64_t client; /* requests of one client have one fair share; 0 = the tenant's */
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);

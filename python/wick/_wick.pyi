@@ -51,6 +51,7 @@ class EmbedOptions(TypedDict, total=False):
     time_limit_ms: int | None  # per text; then wick.Error, id "time_limit"
     priority: int | None  # -2 (background) to 2
     tenant: int | None
+    client: int | None
     cancel: Cancel | None
 
 # Integers, or a one-dimensional integer buffer of any width: numpy.ndarray, array.array, memoryview.
@@ -115,6 +116,7 @@ class Settings(TypedDict, total=False):
     emit_bytes: int | None
     adapters: str | Sequence[str] | None  # LoRA adapters of this request, "NAME[:SCALE]"; "none"; not given = as loaded
     tenant: int | None  # tenants get fair scheduling and never share cache entries
+    client: int | None  # requests of one client have one fair share; 0 = the tenant's
     # For messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
     tool_choice: str | None  # "auto", "none", "required", or a tool's name

@@ -339,6 +339,7 @@ Result<std::shared_ptr<EmbedResult>> Engine::submit(EmbedRequest request) {
                   .adapters = std::move(request.adapters),
                   .second_begin = request.second_begin,
                   .tenant = request.tenant,
+                  .client = request.client,
                   .priority = request.priority,
                   .time_limit_ms = request.time_limit_ms},
                  PromptOutput::kHiddenStates, [&](Sequence& s) {

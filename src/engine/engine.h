@@ -93,6 +93,7 @@ struct GenerateRequest {
   std::vector<AdapterUse> adapters = {};  // ascending by number, each once
   int second_begin = 0;      // encoders: where the second text of a pair begins; 0 = there is none
   std::uint64_t tenant = 0;  // tenants get fair scheduling and never share cache entries
+  std::uint64_t client = 0;  // of one fair share; 0 = the tenant's
   int priority = 0;          // -2 (background) to 2; rises while waiting
   int time_limit_ms = 0;     // from submit(); then kError "time_limit". 0 = none
   // How text is grouped (wick/generation.h): a delta is offered when it has emit_tokens tokens, or
@@ -117,7 +118,7 @@ struct EmbedRequest {
   Pooling pooling = Pooling::kMean;
   std::vector<AdapterUse> adapters = {};  // as in GenerateRequest
   int second_begin = 0;
-  std::uint64_t tenant = 0;
+  std::uint64_t tenant = 0, client = 0;
   int priority = 0;
   int time_limit_ms = 0;
 };

@@ -24,10 +24,10 @@ inline constexpr int kMaxSiblings = 1024;
 
 // Steps after which a waiting request rises by one priority, up to the highest.
 inline constexpr int kAgeingSteps = 256;
-// Prompt tokens of a tenant in one step beside the decoding of others, at least; and how many times
+// Prompt tokens of a client in one step beside the decoding of others, at least; and how many times
 // as many it may compute beyond its share.
-inline constexpr int kTenantChunk = 64;
-inline constexpr int kTenantBurst = 4;
+inline constexpr int kClientChunk = 64;
+inline constexpr int kClientBurst = 4;
 // Steps after which a paused sequence is preempted if others wait.
 inline constexpr int kParkingSteps = 16;
 

@@ -94,6 +94,7 @@ void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
   if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
   arrived->entry = &scheduler.add({.id = arrived->id,
                                    .tenant = arrived->tenant,
+                                   .client = arrived->client,
                                    .adapters = key_of(arrived->adapters),
                                    .priority = arrived->priority,
                                    .prompt_output = arrived->prompt_output,

@@ -1,5 +1,5 @@
 // Why no request waits forever. A waiting entry rises by one level per kAgeingSteps steps, up to
-// the highest level; there the order is service of its tenant, then age, which no newcomer can pass
+// the highest level; there the order is service of its client, then age, which no newcomer can pass
 // for long. The first entry that does not fit stops admission, so smaller requests cannot starve
 // it. Admitted entries end, because each decodes one token in every step and the newest of the
 // lowest level is preempted if blocks run out: the oldest always advances.
@@ -27,7 +27,7 @@ Scheduler::Scheduler(SequenceMemory& memory, const SchedulerOptions& options)
 
 // ---- waiting and running
 
-// Priority rises with waiting time up to the highest level, where the tenant served least and then
+// Priority rises with waiting time up to the highest level, where the client served least and then
 // the oldest goes first; so every wait ends.
 int Scheduler::level(const SchedulerEntry& entry) const noexcept {
   const std::int64_t raised = entry.priority + (step_ - entry.came_step) / kAgeingSteps;
@@ -47,7 +47,7 @@ SchedulerEntry& Scheduler::add(const SchedulerRequest& terms) {
   if (waiting_.capacity() < most) waiting_.reserve(2 * most);
   if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 8);
   auto entry = std::make_unique<SchedulerEntry>(SchedulerEntry{terms});
-  entry->share = &shares_.join(terms.tenant);
+  entry->share = &shares_.join(terms.sharer());
   entry->came_step = step_;
   waiting_.push_back(entry.get());
   entries_.push_back(std::move(entry));
@@ -61,7 +61,7 @@ void Scheduler::remove(SchedulerEntry& entry) noexcept {
   } else {
     std::erase(waiting_, &entry);
   }
-  shares_.leave(entry.tenant);
+  shares_.leave(*entry.share);
   std::erase_if(entries_, [&entry](const auto& owned) { return owned.get() == &entry; });
 }
 
@@ -192,16 +192,16 @@ std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
     entry->paused_steps = entry->is_paused ? entry->paused_steps + 1 : 0;
   reserve_decode();
   int n_decoding = 0;
-  n_decoding_tenants_ = 0;
+  n_decoding_clients_ = 0;
   for (SchedulerEntry* entry : live_) {
     if (entry->is_paused || !is_decoding(*entry)) continue;
     add_slice(*entry, 1);
     ++n_decoding;
-    if (std::exchange(entry->share->decodes_at, step_) != step_) ++n_decoding_tenants_;
+    if (std::exchange(entry->share->decodes_at, step_) != step_) ++n_decoding_clients_;
   }
-  tenant_chunk_ = std::max(kTenantChunk, budget.decode);
-  const double n_tenants = std::max(1, n_decoding_tenants_);
-  shares_.pass(std::max(1.0, budget.decode / n_tenants));
+  client_chunk_ = std::max(kClientChunk, budget.decode);
+  const double n_clients = std::max(1, n_decoding_clients_);
+  shares_.pass(std::max(1.0, budget.decode / n_clients));
   add_drafts();
   schedule_prompts(budget, n_decoding);
   return slices_;
@@ -292,16 +292,16 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
 }
 
 bool Scheduler::is_beside_others(const SchedulerEntry& entry) const noexcept {
-  return n_decoding_tenants_ > (entry.share->decodes_at == step_ ? 1 : 0);
+  return n_decoding_clients_ > (entry.share->decodes_at == step_ ? 1 : 0);
 }
 
-// How many of `count` prompt tokens `entry` may compute now. Beside the decoding of other tenants
+// How many of `count` prompt tokens `entry` may compute now. Beside the decoding of other clients
 // it waits until it may compute a block.
 int Scheduler::most_beside_others(const SchedulerEntry& entry, int count) const noexcept {
   if (!is_beside_others(entry)) return count;
-  const double credit = kTenantBurst * tenant_chunk_ - shares_.debt(*entry.share);
+  const double credit = kClientBurst * client_chunk_ - shares_.debt(*entry.share);
   if (credit < std::min(count, kBlockTokens)) return 0;
-  return std::min({count, tenant_chunk_, static_cast<int>(credit)});
+  return std::min({count, client_chunk_, static_cast<int>(credit)});
 }
 
 // Prompts that fit, in their order; the first that does not fit has the next step for itself.

@@ -3,14 +3,15 @@
 // model, so that tests can simulate it. Scheduling changes when tokens are computed, never which.
 //
 // - An entry waits, then runs in a slot. Waiting entries are admitted by priority (which rises with
-//   time), then by the tenant served least, then by age. The first that does not fit blocks those
+//   time), then by the client served least, then by age. The first that does not fit blocks those
 //   after it, so no request starves.
 // - An entry is admitted when blocks for all its tokens are free and each running entry could still
 //   grow. Its cached prefix is shared, the rest is computed.
 // - Decoding entries run in every step, one token each. The rest of the step's token budget goes to
 //   prompts in chunks. A prompt whose next block another one computes in this step waits for it.
-// - Beside the decoding of other tenants a tenant's prompts get its share of the time, as much as
-//   decoding costs each of those, after a burst that a common prompt fits into.
+// - Beside the decoding of other clients a client's prompts get its share of the time, as much as
+//   decoding costs each of those, after a burst that a common prompt fits into. A tenant is one
+//   client, unless its requests name several.
 // - If blocks run out while decoding, the newest entry of the lowest priority is preempted and
 //   waits again. Its blocks stay in the prefix cache until they are evicted; it resumes with the
 //   same bits either way.
@@ -45,6 +46,7 @@ struct Sequence;  // the caller's; the scheduler only keeps the pointer
 struct SchedulerRequest {      // what the caller says about a request
   std::uint64_t id = 0;        // ascending in order of arrival
   std::uint64_t tenant = 0;    // tenants never share cache entries
+  std::uint64_t client = 0;    // of one fair share; 0 = the tenant's
   std::uint64_t adapters = 0;  // key of its LoRA adapters; entries of others are never shared
   int priority = 0;            // -kMaxPriority (background) to kMaxPriority
   PromptOutput prompt_output = PromptOutput::kLastLogits;
@@ -53,6 +55,8 @@ struct SchedulerRequest {      // what the caller says about a request
   Sequence* owner = nullptr;  // to find it again; may be null
 
   PrefixOwner prefix_owner() const noexcept { return {tenant, adapters}; }
+
+  std::uint64_t sharer() const noexcept { return client != 0 ? client : tenant; }
 };
 
 struct SchedulerEntry : SchedulerRequest {  // the scheduler's state of it, until remove()
@@ -180,8 +184,8 @@ class Scheduler {
   std::vector<SchedulerEntry*> prompts_;  // scratch of schedule()
   std::vector<Slice> slices_;
   std::int64_t step_ = 0;
-  int n_decoding_tenants_ = 0;  // in this step
-  int tenant_chunk_ = kTenantChunk;
+  int n_decoding_clients_ = 0;  // in this step
+  int client_chunk_ = kClientChunk;
 };
 
 }  // namespace wick

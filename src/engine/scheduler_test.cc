@@ -236,8 +236,8 @@ TEST(Scheduler, ALongPromptBesideOtherTenantsTakesItsShareBehindABurst) {
   TestRequest prompt = f.request(text(1500, 2), 9);
   f.add(prompt);
   const std::vector<int> all = tokens_of(f, prompt.entry, 64);
-  EXPECT_LE(*std::max_element(all.begin(), all.end()), kTenantChunk);
-  EXPECT_NEAR(sum(all, 0, 8), kTenantBurst * kTenantChunk + 8 * 24 / 3, kBlockTokens);
+  EXPECT_LE(*std::max_element(all.begin(), all.end()), kClientChunk);
+  EXPECT_NEAR(sum(all, 0, 8), kClientBurst * kClientChunk + 8 * 24 / 3, kBlockTokens);
   EXPECT_NEAR(sum(all, 8, 64), 56 * 24 / 3, kBlockTokens) << "as much as each of the others costs";
 }
 
@@ -253,7 +253,30 @@ TEST(Scheduler, ATenantThatCancelsALongPromptAndSendsItAgainGainsNothing) {
     computed += sum(tokens_of(f, prompt.entry, 4), 0, 4);
     f.remove(prompt);
   }
-  EXPECT_NEAR(computed, kTenantBurst * kTenantChunk + 40 * 24, 2 * kBlockTokens);
+  EXPECT_NEAR(computed, kClientBurst * kClientChunk + 40 * 24, 2 * kBlockTokens);
+}
+
+TEST(Scheduler, ClientsOfATenantHaveSharesAndOneCache) {
+  Fixture f({.batch = 512, .context = 2048, .blocks = 512});
+  const auto of_client = [&](std::vector<TokenId> tokens, std::uint64_t client) {
+    TestRequest request = f.request(std::move(tokens), 9);
+    request.terms.client = client;
+    return request;
+  };
+  TestRequest decoding = of_client(text(3, 1), 1), prompt = of_client(text(1500, 2), 2);
+  f.add(decoding);
+  f.step();
+  f.add(prompt);
+  const std::vector<int> all = tokens_of(f, prompt.entry, 40);
+  EXPECT_NEAR(sum(all, 8, 40), 32 * 24, kBlockTokens) << "as much as the other costs";
+  f.remove(prompt);
+  TestRequest own = of_client(text(1500, 3), 2), others = of_client(text(1500, 2), 1);
+  f.add(others);
+  tokens_of(f, others.entry, 1);
+  EXPECT_GT(others->cached, 900) << "the other's cache";
+  f.remove(others);
+  f.add(own);
+  EXPECT_LE(tokens_of(f, own.entry, 1).front(), 2 * 24) << "the debt is the client's";
 }
 
 TEST(Scheduler, ALongPromptBesideItsOwnTenantTakesAllOfTheStep) {

@@ -42,6 +42,7 @@ struct Sequence {
            const Tokenizer& tokenizer, const SequenceSizes& sizes, std::int64_t now_ns)
       : id(request_id),
         tenant(request.tenant),
+        client(request.client),
         adapters(std::move(request.adapters)),
         second_begin(request.second_begin),
         priority(request.priority),
@@ -91,7 +92,7 @@ struct Sequence {
   }
 
   RequestId id;
-  std::uint64_t tenant;
+  std::uint64_t tenant, client;
   std::vector<AdapterUse> adapters;
   int second_begin;
   int priority;

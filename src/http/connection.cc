@@ -196,7 +196,7 @@ void Connection::count_body() {
 
 void Connection::on_head() {
   exchange_.emplace(site_, outbox_, reader_.head());
-  if (!exchange_->admit(peer_.local)) return end_exchange();
+  if (!exchange_->admit(peer_)) return end_exchange();
   reader_.read_body();
   if (reader_.state() != RequestReader::State::kNeedsBody) return;
   enter(Phase::kReading, site_.limits.body_ms);

@@ -23,6 +23,7 @@ namespace wick::http {
 struct Peer {
   std::string local = {};    // the address that it arrived at, without port; empty for Unix
   std::string counted = {};  // what its connections are counted by; empty: not at all
+  std::uint64_t client = 0;  // a number for that; 0: none
 };
 
 class Connection final : public std::enable_shared_from_this<Connection> {

@@ -90,8 +90,9 @@ Exchange::~Exchange() {
   }
 }
 
-bool Exchange::admit(std::string_view local_address) {
-  auto answer = check(local_address);
+bool Exchange::admit(const Peer& peer) {
+  if (site_.keys == nullptr) client_ = peer.client;
+  auto answer = check(peer.local);
   if (!answer) return true;
   if (head_.has_body()) keeps_alive_ = false;  // nobody reads it
   whole(*std::move(answer));
@@ -205,7 +206,8 @@ void Exchange::dispatch(Connection& connection, std::string body) {
                   .body = std::move(body),
                   .id = id_,
                   .key_id = key_id_,
-                  .tenant = tenant_};
+                  .tenant = tenant_,
+                  .client = client_};
   auto wake = site_.wakes->add(number_);
   if (route_->runs == Where::kWorker) {
     if (auto refused = refuse_early(request)) return take(*std::move(refused));

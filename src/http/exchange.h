@@ -18,6 +18,8 @@
 
 namespace wick::http {
 
+struct Peer;
+
 class Exchange final : public Writer {
  public:
   Exchange(Site& site, Outbox& outbox, Head head);
@@ -26,7 +28,7 @@ class Exchange final : public Writer {
   Exchange& operator=(const Exchange&) = delete;
 
   // Whether the request's body is wanted; otherwise it has been answered.
-  bool admit(std::string_view local_address);
+  bool admit(const Peer& peer);
   // Runs the handler here or on a worker, whose reply the loop hands to `connection`.
   void dispatch(Connection& connection, std::string body);
   void take(Reply reply);
@@ -76,7 +78,7 @@ class Exchange final : public Writer {
   Outbox& outbox_;
   Head head_;
   std::string id_, key_id_;
-  std::uint64_t number_ = 0, tenant_ = 0;
+  std::uint64_t number_ = 0, tenant_ = 0, client_ = 0;
   const Route* route_ = nullptr;
   std::string rest_;
   std::unique_ptr<Work> work_;

@@ -143,7 +143,8 @@ inline std::vector<Route> scripted_routes(const std::shared_ptr<Script>& script)
   const Handler show = [](const Request& request, const std::shared_ptr<Wake>&) -> Reply {
     return Response{.type = "text/plain",
                     .body = cat(request.path, "|", request.rest, "|", request.query, "|",
-                                request.key_id, "|", request.tenant)};
+                                request.key_id, "|", request.tenant),
+                    .headers = {{"x-client", std::to_string(request.client)}}};
   };
   return {{Access::kOpen, "GET", "/health", text("ok"), Where::kLoop},
           {Access::kOpen, "GET", "/page", text("page"), Where::kLoop},
@@ -174,12 +175,15 @@ struct Answer {
 
 class RawClient {
  public:
-  explicit RawClient(int port, int receive_bytes = 0) {
+  // `from`: the last byte of its own address, 127.0.0.from.
+  explicit RawClient(int port, int receive_bytes = 0, std::uint32_t from = 1) {
     fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (receive_bytes > 0)
       ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
     sockaddr_in address = {};
     address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + from - 1);
+    if (from != 1) ::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address));
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     is_connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;

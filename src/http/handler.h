@@ -48,6 +48,7 @@ struct Request {
   std::string id = {};       // x-request-id: the client's if valid, else generated
   std::string key_id = {};   // public part of the API key; empty without keys
   std::uint64_t tenant = 0;  // one number a key; 0 without keys
+  std::uint64_t client = 0;  // without keys one number an address; 0 over Unix sockets
   // The first header of this name (lower case), empty if there is none.
   std::string_view header(std::string_view name) const noexcept;
 };

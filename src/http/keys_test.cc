@@ -67,6 +67,21 @@ TEST_F(HttpKeys, AreTakenFromBothHeaders) {
   }
 }
 
+std::string client_of(const TestServer& server, std::uint32_t from, std::string_view headers = "") {
+  return RawClient(server.port(), 0, from)
+      .ask(request("GET /v1/models", std::string(headers)))
+      .header("x-client");
+}
+
+TEST_F(HttpKeys, AreClientsElseAddressesAre) {
+  const TestServer with_keys(options()), without;
+  const std::string first = client_of(without, 1), second = client_of(without, 2);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(client_of(without, 1), first) << "also on another connection";
+  EXPECT_NE(first, "0");
+  EXPECT_EQ(client_of(with_keys, 1, bearer(infer_.key)), "0") << "the key's tenant";
+}
+
 TEST_F(HttpKeys, ThatAreNearlyRightAreWrong) {
   TestServer server(options());
   std::string other = infer_.key;

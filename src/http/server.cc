@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <set>
 #include <unordered_map>
@@ -201,6 +203,7 @@ void Server::admit(int fd, const Listener& listener) {
     set_up_socket(fd);
     peer.local = address_of(fd, false);
     peer.counted = counted_address(address_of(fd, true));
+    peer.client = std::max<std::uint64_t>(1, std::hash<std::string>()(peer.counted) ^ site_->seed);
   }
   const Limits& limits = site_->limits;
   const std::size_t n_served = accepting_->connections.size() - accepting_->refused.size();

@@ -96,6 +96,7 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
       EmbedRequest request{.pooling = pooling,
                            .adapters = adapters,
                            .tenant = options.tenant,
+                           .client = options.client,
                            .priority = options.priority,
                            .time_limit_ms = options.time_limit_ms};
       WICK_TRY(request.prompt, tokens_of(text, request.second_begin));

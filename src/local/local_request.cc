@@ -255,6 +255,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   generate.stop_token_ids = g.stop_token_ids;
   WICK_TRY(generate.adapters, adapters_->uses(g.adapters));
   generate.tenant = g.tenant;
+  generate.client = g.client;
   generate.priority = g.priority;
   generate.time_limit_ms = g.time_limit_ms;
   generate.emit_tokens = g.emit_tokens;

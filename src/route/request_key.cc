@@ -96,8 +96,8 @@ class Writer {
 void add_generation(const Generation& generation, Writer& to) {
   const auto& [temperature, top_k, top_p, min_p, repeat_penalty, seed, more, max_tokens, stop,
                stop_token_ids, logit_bias, samplers, logits, logprobs, prompt_logprobs,
-               top_logprobs, cancel, wake, time_limit_ms, priority, adapters, tenant, emit_tokens,
-               emit_ms, emit_bytes, tools, tool_choice, parallel_tool_calls, thinking,
+               top_logprobs, cancel, wake, time_limit_ms, priority, adapters, tenant, client,
+               emit_tokens, emit_ms, emit_bytes, tools, tool_choice, parallel_tool_calls, thinking,
                template_variables, response_format, recognizer, token_mask, predicate,
                dry_sequence_breakers, origins] = generation;
   to.add(temperature);

@@ -159,6 +159,7 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   ParsedRequest parsed{.api = api};
   parsed.request.generation = settings_now(context)->defaults;
   parsed.request.generation.tenant = request.tenant;
+  parsed.request.generation.client = request.client;
   parsed.request_id = request.id;
   parsed.trace_parent = request.header("traceparent");
   parsed.streams = api == kOllamaChat || api == kOllamaGenerate;  // unless it says otherwise

@@ -27,7 +27,8 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
                              .cancel = gone,
                              .time_limit_ms = parsed.request.generation.time_limit_ms,
                              .priority = parsed.request.generation.priority,
-                             .tenant = parsed.request.generation.tenant};
+                             .tenant = parsed.request.generation.tenant,
+                             .client = parsed.request.generation.client};
   std::vector<std::string> texts;
   std::vector<std::vector<TokenId>> ids;
   for (const Prompt& prompt : parsed.prompts) {

@@ -70,7 +70,8 @@ Result<std::vector<Embedding>> scores_of(Provider& provider, const ParsedRequest
                                         .cancel = gone,
                                         .time_limit_ms = parsed.request.generation.time_limit_ms,
                                         .priority = parsed.request.generation.priority,
-                                        .tenant = parsed.request.generation.tenant}));
+                                        .tenant = parsed.request.generation.tenant,
+                                        .client = parsed.request.generation.client}));
   if (parsed.pass != nullptr) parsed.pass->used(tokens_of(scores));
   const std::size_t n_labels = scores.front().values.size();
   if (n_labels == 1) return scores;

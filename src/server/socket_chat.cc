@@ -80,6 +80,7 @@ class SocketChat final : public http::Work {
              std::shared_ptr<Wake> wake)
       : context_(std::move(context)), starter_(std::move(starter)), wake_(std::move(wake)) {
     request_.tenant = request.tenant;
+    request_.client = request.client;
     request_.key_id = request.key_id;
     request_.id = request.id;
   }

@@ -92,9 +92,10 @@ def close_at_end(test, server):
     return server
 
 
-async def post(port, body, path="/v1/chat/completions", headers=()):
-    """Sends a request on a connection of its own; its ends, behind the answer's head, and the status. `body`: bytes are sent as they are."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+async def post(port, body, path="/v1/chat/completions", headers=(), address=None):
+    """Sends a request on a connection of its own; its ends, behind the answer's head, and the status. `body`: bytes are sent as they are.
+    `address`: of the client, in 127.0.0.0/8."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20, local_addr=address and (address, 0))
     text = body if isinstance(body, bytes) else json.dumps(body).encode()
     more = "".join(f"{name}: {value}\r\n" for name, value in {**JSON, **dict(headers)}.items())
     writer.write(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{more}Content-Length: {len(text)}\r\n\r\n".encode() + text)
