@@ -7,24 +7,17 @@
 #include <stdexcept>
 
 #include "local/local.h"
+#include "local/tiny_local_test.h"
 #include "provider/gather.h"
-#include "support/temp_dir.h"
 #include "support/tiny_model.h"
 #include "wick/constraint.h"
 
 namespace wick {
 namespace {
 
-struct Fixture {
-  test::TempDir dir;
-  std::shared_ptr<LocalModel> model;
+using test::TinyLocal;
 
-  explicit Fixture(LocalOptions options = {}) {
-    options.threads = 1;
-    test::write_tiny_model(dir.path() / "tiny.gguf", {.context = 1024});
-    model = *LocalModel::open(dir.path() / "tiny.gguf", options);
-  }
-};
+const test::TinyModel kLong = {.context = 1024};
 
 // Brackets that balance, one pair or more, at most eight deep.
 class Brackets final : public ByteRecognizer {
@@ -73,7 +66,7 @@ std::string id_of(LocalModel& model, const Request& request) {
 }
 
 TEST(Constraints, ARecognizerHoldsEveryAnswerHoweverShort) {
-  const Fixture f;
+  const TinyLocal f({}, kLong);
   std::set<std::string> texts;
   int n_steered = 0;
   for (int most = 2; most < 40; most += 1 + most / 6) {
@@ -95,7 +88,8 @@ TEST(Constraints, ARecognizerHoldsEveryAnswerHoweverShort) {
 }
 
 TEST(Constraints, DraftTokensDoNotChangeTheText) {
-  const Fixture plain, drafts({.engine = {.draft_max = 8, .adaptive_drafting = false}});
+  const TinyLocal plain({}, kLong);
+  const TinyLocal drafts({.engine = {.draft_max = 8, .adaptive_drafting = false}}, kLong);
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     Request request = asking(seed, 60);
     request.generation.recognizer = std::make_unique<Brackets>;
@@ -117,7 +111,7 @@ bool is_address(std::string_view text) {
 }
 
 TEST(Constraints, ATextConstraintIsAskedForCandidatesOnly) {
-  const Fixture f;
+  const TinyLocal f({}, kLong);
   for (const int candidates : {1, 4, 0}) {
     int n_asked = 0, n_tokens = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -145,7 +139,7 @@ TEST(Constraints, ATextConstraintIsAskedForCandidatesOnly) {
 }
 
 TEST(Constraints, ATokenMaskHoldsBesideAFormat) {
-  const Fixture f;
+  const TinyLocal f({}, kLong);
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     Request request = asking(seed, 40);
     request.generation.response_format = {.type = "regex", .schema = "[a-d]{5,20}"};
@@ -166,7 +160,7 @@ TEST(Constraints, ATokenMaskHoldsBesideAFormat) {
 }
 
 TEST(Constraints, APredicateDecidesWhereATextMayEnd) {
-  const Fixture f;
+  const TinyLocal f({}, kLong);
   const auto is_right = [](std::string_view text) {
     int sum = 0;
     for (const char c : text)
@@ -187,7 +181,7 @@ TEST(Constraints, APredicateDecidesWhereATextMayEnd) {
 }
 
 TEST(Constraints, WhatCannotHoldIsAnErrorWithAName) {
-  const Fixture f;
+  const TinyLocal f({}, kLong);
   Request two = asking(1, 9);
   two.generation.recognizer = std::make_unique<Brackets>;
   two.generation.response_format = {.type = "regex", .schema = "a"};
@@ -222,7 +216,7 @@ TEST(Constraints, WhatCannotHoldIsAnErrorWithAName) {
 }
 
 TEST(Constraints, CodeThatAsksItsOwnModelIsRefusedAndDoesNotWait) {
-  const Fixture f;
+  const TinyLocal f({}, kLong);
   std::set<std::string> ids;
   Request request = asking(1, 2);
   request.generation.token_mask = [&](const TokenPlace&, std::span<std::uint64_t>) {

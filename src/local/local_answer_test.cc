@@ -9,26 +9,17 @@
 #include <cstdio>
 
 #include "local/local.h"
+#include "local/tiny_local_test.h"
 #include "provider/gather.h"
 #include "support/hot_counters.h"
 #include "support/saying.h"
-#include "support/temp_dir.h"
 #include "support/thread_count.h"
 #include "support/tiny_model.h"
 
 namespace wick {
 namespace {
 
-struct Fixture {
-  test::TempDir dir;
-  std::shared_ptr<LocalModel> model;
-
-  explicit Fixture(LocalOptions options = {}, const test::TinyModel& tiny = {}) {
-    options.threads = 1;
-    test::write_tiny_model(dir.path() / "tiny.gguf", tiny);
-    model = *LocalModel::open(dir.path() / "tiny.gguf", options);
-  }
-};
+using test::TinyLocal;
 
 Request noise(std::uint64_t seed, int max_tokens) {
   return {.prompt = "abc",
@@ -58,7 +49,7 @@ void read(WakeSet& set, std::span<const std::unique_ptr<Answer>> answers,
 
 TEST(LocalAnswer, AThousandAtOnceArePulledByOneThreadAndSayTheSameAsOneByOne) {
   constexpr std::size_t kAnswers = 1000, kSeeds = 10;
-  const Fixture f({.engine = {.max_seqs = 16, .max_queue = kAnswers}});
+  const TinyLocal f({.engine = {.max_seqs = 16, .max_queue = kAnswers}});
   std::vector<Completion> blocking;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed)
     blocking.push_back(*ask(*f.model, noise(seed, 12)));
@@ -88,7 +79,7 @@ TEST(LocalAnswer, AThousandAtOnceArePulledByOneThreadAndSayTheSameAsOneByOne) {
 }
 
 TEST(HotPathLocalAnswer, TellingAReaderTouchesNeitherHeapNorLock) {
-  const Fixture f({.engine = {.max_seqs = 4}});
+  const TinyLocal f({.engine = {.max_seqs = 4}});
   const auto set = *WakeSet::create();
   std::vector<std::unique_ptr<Answer>> answers;
   std::vector<Gather> wholes(4);
@@ -114,7 +105,7 @@ Request saying(LocalModel& model, Prompt prompt, const std::string& text) {
 }
 
 TEST(LocalAnswer, WhatIsThoughtComesAsReasoning) {
-  const Fixture f;
+  const TinyLocal f;
   const std::vector<Message> question = {{.content = "Hm?"}};
   const std::string said = "<think>\nSo <b> it is.\n</think>\n\nYes.";
   const auto answer = ask(*f.model, saying(*f.model, question, said));
@@ -128,7 +119,7 @@ TEST(LocalAnswer, WhatIsThoughtComesAsReasoning) {
 
 // Read after the engine has ended it, when no further wake comes.
 TEST(LocalAnswer, AnEndBehindTextThatIsHeldBackIsSeen) {
-  const Fixture f;
+  const TinyLocal f;
   const std::vector<Message> question = {{.content = "Hm?"}};
   const std::string said[] = {"", "\n", "   ", "<thi", "<think>", "<think>\n", "<think>a</think>"};
   std::uint64_t n_over = 0;
@@ -150,7 +141,7 @@ TEST(LocalAnswer, AnEndBehindTextThatIsHeldBackIsSeen) {
 }
 
 TEST(LocalAnswer, ATemplateMayBeginTheThinking) {
-  const Fixture f(
+  const TinyLocal f(
       {.chat_template = "{{ messages[0].content }}{% if enable_thinking %}<think>\n{% endif %}"});
   const std::vector<Message> question = {{.content = "<think>"}};
   Request request = saying(*f.model, question, "a</think>b");
@@ -162,7 +153,7 @@ TEST(LocalAnswer, ATemplateMayBeginTheThinking) {
 }
 
 TEST(LocalAnswer, TokensAreAPromptLikeTheirText) {
-  const Fixture f;
+  const TinyLocal f;
   Request request = noise(4, 20);
   const auto by_text = ask(*f.model, request);
   request.prompt = *f.model->prompt_tokens(request);
@@ -175,7 +166,7 @@ TEST(LocalAnswer, TokensAreAPromptLikeTheirText) {
 }
 
 TEST(LocalAnswer, SeedsHave64Bits) {
-  const Fixture f;
+  const TinyLocal f;
   const std::uint64_t seed = 0xFFFF'FFFF'FFFF'FFF1;
   const auto a = ask(*f.model, noise(seed, 20)), b = ask(*f.model, noise(seed - 1, 20));
   ASSERT_TRUE(a && b);
@@ -187,7 +178,7 @@ TEST(LocalAnswer, SeedsHave64Bits) {
 }
 
 TEST(LocalAnswer, RefusesByNameWhatItCannotDo) {
-  const Fixture f;
+  const TinyLocal f;
   const auto id_of = [&](const Request& request) {
     const auto answer = f.model->start(request);
     return answer ? std::string("taken") : answer.error().id;
@@ -209,7 +200,7 @@ TEST(LocalAnswer, RefusesByNameWhatItCannotDo) {
 }
 
 TEST(LocalAnswer, KeepsItsModelAndMayBeDroppedAnyTime) {
-  auto f = std::make_unique<Fixture>(LocalOptions{}, test::TinyModel{.context = 4096});
+  auto f = std::make_unique<TinyLocal>(LocalOptions{}, test::TinyModel{.context = 4096});
   const auto set = *WakeSet::create();
   auto kept = *f->model->start(noise(1, 30));
   auto dropped = *f->model->start(noise(2, 4000), set->add(1));

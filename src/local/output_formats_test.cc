@@ -11,23 +11,13 @@
 #include "grammar/limits.h"
 #include "grammar/output_format.h"
 #include "local/local.h"
+#include "local/tiny_local_test.h"
 #include "provider/gather.h"
-#include "support/temp_dir.h"
-#include "support/tiny_model.h"
 
 namespace wick {
 namespace {
 
-struct Fixture {
-  test::TempDir dir;
-  std::shared_ptr<LocalModel> model;
-
-  explicit Fixture(LocalOptions options = {}) {
-    options.threads = 1;
-    test::write_tiny_model(dir.path() / "tiny.gguf");
-    model = *LocalModel::open(dir.path() / "tiny.gguf", options);
-  }
-};
+using test::TinyLocal;
 
 bool fulfills(const ResponseFormat& format, const std::string& text) {
   const auto recognizer = *grammar::make_recognizer(format);
@@ -54,7 +44,7 @@ Request asking(const ResponseFormat& format, std::uint64_t seed, int max_tokens)
 }
 
 TEST(OutputFormats, EveryAnswerIsADocumentHoweverShort) {
-  const Fixture f;
+  const TinyLocal f;
   int n_steered = 0, n_free = 0;
   for (const ResponseFormat& format : {kPerson, kAny, kSums}) {
     const int least = format.schema == kPerson.schema ? 15 : 1;
@@ -75,7 +65,7 @@ TEST(OutputFormats, EveryAnswerIsADocumentHoweverShort) {
 }
 
 TEST(OutputFormats, WhatCannotFitIsRefusedAtOnce) {
-  const Fixture f;
+  const TinyLocal f;
   const auto id_of = [&](const Request& request) {
     const auto answer = f.model->start(request);
     return answer ? std::string("taken") : answer.error().id;
@@ -91,7 +81,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 TEST(OutputFormats, NoFormatBreaksAtMaxTokens) {
-  const Fixture f;
+  const TinyLocal f;
   std::string choices = "[";
   for (int i = 0; i < 3000; ++i)
     choices += cat(i == 0 ? "" : ",", "\"", std::string(400, 'q'), i, "\"");
@@ -133,7 +123,7 @@ TEST(OutputFormats, NoFormatBreaksAtMaxTokens) {
 }
 
 TEST(OutputFormats, ASearchWithoutResultIsNotRepeatedForEachToken) {
-  const Fixture f;
+  const TinyLocal f;
   Request request = asking({.type = "json_schema", .schema = R"({"type":"array",
     "items":{"type":"string"},"minItems":100000})"},
                            1, 0);
@@ -145,7 +135,7 @@ TEST(OutputFormats, ASearchWithoutResultIsNotRepeatedForEachToken) {
 }
 
 TEST(OutputFormats, ATokenAfterWhichNoEndIsKnownIsNotTaken) {
-  const Fixture f;
+  const TinyLocal f;
   const ResponseFormat format = {.type = "regex", .schema = "[vwx]+|[y-z](?=[a-z]*$)c{100000}"};
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const auto answer = ask(*f.model, asking(format, seed, 20));
@@ -155,8 +145,8 @@ TEST(OutputFormats, ATokenAfterWhichNoEndIsKnownIsNotTaken) {
 }
 
 TEST(OutputFormats, BatchesAndDraftTokensChangeNothing) {
-  const Fixture one;
-  const Fixture many({.engine = {.max_seqs = 6, .draft_max = 4, .adaptive_drafting = false}});
+  const TinyLocal one;
+  const TinyLocal many({.engine = {.max_seqs = 6, .draft_max = 4, .adaptive_drafting = false}});
   for (const ResponseFormat& format : {kPerson, kAny, kSums}) {
     std::vector<std::unique_ptr<Answer>> answers;
     for (std::uint64_t seed = 0; seed < 6; ++seed)
@@ -172,7 +162,7 @@ TEST(OutputFormats, BatchesAndDraftTokensChangeNothing) {
 }
 
 TEST(OutputFormats, AHookAndBansStayWithinTheFormat) {
-  const Fixture f;
+  const TinyLocal f;
   Request request = asking({.type = "choice", .schema = R"(["ax","bx","cx"])"}, 1, 9);
   request.generation.logits = [](std::span<float> logits, std::span<const TokenId>) {
     logits['z'] = 1e9F;
@@ -190,7 +180,7 @@ TEST(OutputFormats, AHookAndBansStayWithinTheFormat) {
 }
 
 TEST(OutputFormats, TheTextBeginsBehindTheReasoning) {
-  const Fixture f(
+  const TinyLocal f(
       {.chat_template = "{{ messages[0].content }}{% if enable_thinking %}<think>\n{% endif %}"});
   int n_reasoned = 0;
   for (const int most : {40, 80}) {

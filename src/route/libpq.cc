@@ -1,14 +1,12 @@
 #include "route/libpq.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <charconv>
 #include <mutex>
-#include <type_traits>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/shared_library.h"
 #include "base/strings.h"
 
 namespace wick::route {
@@ -60,32 +58,22 @@ Error unusable(std::string_view why) {
 Result<void> load_libpq() {
   const std::lock_guard lock(g_mutex);
   if (g_is_loaded) return {};
-  void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // never closed
-  if (library == nullptr) {
-    const char* const why = ::dlerror();
-    return unusable(why == nullptr ? kLibrary : why);
-  }
+  SharedLibrary library(kLibrary);
   Functions pq;
-  const char* missing = nullptr;
-  const auto find = [&](const char* name, auto& function) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (function == nullptr) missing = name;
-  };
-  find("PQconnectdbParams", pq.connect);
-  find("PQstatus", pq.status);
-  find("PQfinish", pq.finish);
-  find("PQerrorMessage", pq.error_message);
-  find("PQsetNoticeProcessor", pq.set_notice_processor);
-  find("PQexec", pq.exec);
-  find("PQprepare", pq.prepare);
-  find("PQexecPrepared", pq.exec_prepared);
-  find("PQresultStatus", pq.result_status);
-  find("PQclear", pq.clear);
-  find("PQntuples", pq.n_tuples);
-  find("PQgetvalue", pq.get_value);
-  find("PQcmdTuples", pq.cmd_tuples);
-  if (missing != nullptr) return unusable(cat(kLibrary, " has no ", missing));
+  library.find("PQconnectdbParams", pq.connect);
+  library.find("PQstatus", pq.status);
+  library.find("PQfinish", pq.finish);
+  library.find("PQerrorMessage", pq.error_message);
+  library.find("PQsetNoticeProcessor", pq.set_notice_processor);
+  library.find("PQexec", pq.exec);
+  library.find("PQprepare", pq.prepare);
+  library.find("PQexecPrepared", pq.exec_prepared);
+  library.find("PQresultStatus", pq.result_status);
+  library.find("PQclear", pq.clear);
+  library.find("PQntuples", pq.n_tuples);
+  library.find("PQgetvalue", pq.get_value);
+  library.find("PQcmdTuples", pq.cmd_tuples);
+  if (!library.failure().empty()) return unusable(library.failure());
   g_pq = pq;
   g_is_loaded = true;
   return {};

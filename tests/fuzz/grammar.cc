@@ -8,17 +8,11 @@
 
 #include "base/check.h"
 #include "grammar/earley.h"
+#include "fuzz/refusal.h"
 
 using wick::grammar::EarleyRecognizer;
 using wick::grammar::StateId;
-
-namespace {
-
-void check_refusal(const wick::Error& error) {
-  WICK_CHECK(!error.id.empty() && !error.message.empty(), "a refusal has a name");
-}
-
-}  // namespace
+using wick::test::check_refusal;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);

@@ -10,18 +10,16 @@
 #include "base/check.h"
 #include "grammar/schema/machine.h"
 #include "grammar/schema/recognizer.h"
+#include "fuzz/refusal.h"
 
 using wick::grammar::JsonMachine;
 using wick::grammar::SchemaRecognizer;
 using wick::grammar::StateId;
+using wick::test::check_refusal;
 
 namespace {
 
 constexpr std::uint64_t kFuel = 20'000;
-
-void check_refusal(const wick::Error& error) {
-  WICK_CHECK(!error.id.empty() && !error.message.empty(), "a refusal has a name");
-}
 
 void check_machine(std::string_view schema, std::string_view text) {
   auto compiled = wick::grammar::compile_schema(schema, {});
