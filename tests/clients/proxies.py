@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """nginx, HAProxy and Caddy in front of `wick serve`, as docs/server.md sets them up ("Behind a proxy"), with TLS. Through each: a stream
-whose chunks come one by one, a WebSocket, a large body, one that is too large, a foreign Host, and a client that leaves:
+whose chunks come one by one, a WebSocket, many streams, a large body, one that is too large, a foreign Host, and a client that leaves:
 
   proxies.py build/release/wick
 """
@@ -27,6 +27,8 @@ import tiny
 HOST = "chat.example"
 TALK = {"messages": [{"role": "user", "content": "a"}], "ignore_eos": True, "temperature": 0, "max_tokens": 12000}
 SMALL = {**TALK, "max_tokens": 20}
+SHORT = {**TALK, "max_tokens": 300}
+MANY = 800  # streams
 
 
 def example(language):
@@ -106,10 +108,10 @@ class Client:
         writer.close()
         return status, text
 
-    async def stream(self):
+    async def stream(self, body=TALK):
         """The text, and when each piece came since the request, in seconds."""
         begin = time.monotonic()
-        reader, writer, status, head = await self.post({**TALK, "stream": True})
+        reader, writer, status, head = await self.post({**body, "stream": True})
         assert status == 200, head
         text, times = "", []
         async for line in lines(reader):
@@ -162,12 +164,15 @@ def until(condition, seconds=10):
 
 
 async def check(server, client, wanted):
-    """What came through the proxy that `client` asks; `wanted`: the whole answers to TALK and SMALL."""
+    """What came through the proxy that `client` asks; `wanted`: the whole answers to TALK, SMALL and SHORT."""
     text, times = await client.stream()
     assert text == wanted[0], "the stream is another text"
     moments = len({round(at, 3) for at in times})
     assert times[0] < times[-1] / 4 and moments > 50, f"the stream was held back: {times[0]:.3f} of {times[-1]:.3f} s, at {moments} moments"
     assert await client.talk_over_a_socket() == wanted[1]
+    for _ in range(MANY // 4):  # Caddy cuts some without buffer_requests
+        for said, _ in await asyncio.gather(*[client.stream(SHORT) for _ in range(4)]):
+            assert said == wanted[2], f"a stream was cut behind {len(said)} bytes"
     status, answer = await client.whole({**SMALL, "messages": [{"role": "user", "content": "x" * (12 << 20)}]})
     assert (status, json.loads(answer)["error"]["code"]) == (400, "context_length_exceeded"), (status, answer[:300])
     assert str(12 << 20)[:3] in answer.decode(), "all of the body came"
@@ -193,7 +198,7 @@ def main(program):
         server = serving.Server(home, "--unix", folder / "wick.sock", "--host", "127.0.0.1", "--allow-host", HOST, "--allow-origin", f"https://{HOST}",
                                 "--no-access-log")
         try:
-            wanted = [server.json("/v1/chat/completions", body)["choices"][0]["message"]["content"] for body in (TALK, SMALL)]
+            wanted = [server.json("/v1/chat/completions", body)["choices"][0]["message"]["content"] for body in (TALK, SMALL, SHORT)]
             for make in (nginx, haproxy, caddy):
                 proxy = shutil.which(make.__name__, path=os.environ["PATH"] + ":/usr/sbin")
                 assert proxy, f"{make.__name__} is missing: tools/setup proxies"
