@@ -192,7 +192,9 @@ inline void for_batches(const MatmulArgs& args, const Pass& pass, F f) noexcept 
     batch(r, 1);
 }
 
-// Kernel::run<T>(args, pass) for the largest T <= kMost of `left` tokens.
+// Kernel::run<T>(args, pass) for the largest T <= kMost of `left` tokens. run() is
+// [[gnu::flatten]]: what g++ does not inline by itself empties the vector registers at each call,
+// which takes up to two thirds of the speed (tests/kernel_loops_test.py).
 template <class Kernel, int kMost>
 inline void run_pass(const MatmulArgs& args, const Pass& pass, int left) noexcept {
   if constexpr (kMost > 1) {

@@ -10,6 +10,7 @@
 #include "kernels/cpu/peak_body.h"
 #include "kernels/cpu/rows32_avx512.h"
 #include "kernels/cpu/rows_k_avx512.h"
+#include "kernels/cpu/rows_q4_k_avx512.h"
 
 namespace wick {
 namespace {
@@ -111,7 +112,7 @@ inline void multiply_rows(const MatmulArgs& args, const RowBatch<R>& rows,
 template <class Row>
 struct FloatKernel {
   template <int T>
-  static void run(const MatmulArgs& args, const Pass& pass) noexcept {
+  [[gnu::flatten]] static void run(const MatmulArgs& args, const Pass& pass) noexcept {
     const std::byte* x[T];
     for (int t = 0; t < T; ++t)
       x[t] = token_at(args, pass.first + t);
@@ -126,7 +127,7 @@ struct FloatKernel {
 template <class Rows, class Panels, int kFrom>
 void product(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kFrom) return run_panels<Panels>(args);
-  run_passes<Rows>(args);
+  run_passes<Rows, kFrom - 1>(args);
 }
 
 std::uint64_t peak_avx512(std::uint64_t rounds) noexcept {
@@ -143,6 +144,8 @@ template <class Format, class Quants>
 constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Quants>, Panel512<Format>, 5>;
 template <class Format>
 constexpr MatmulFn kSuperBlocks = product<SuperBlockKernel<Format>, SuperPanel512<Format>, 4>;
+template <class Format>
+constexpr MatmulFn kNibbles = product<NibbleKernel<Format>, SuperPanel512<Format>, 4>;
 
 }  // namespace
 
@@ -163,8 +166,8 @@ MatmulOverrides matmul_overrides_avx512() noexcept {
           .q8_0 = kBlocks32<Q8_0, EightBits>,
           .q2_k = kSuperBlocks<Q2_K>,
           .q3_k = kSuperBlocks<Q3_K>,
-          .q4_k = kSuperBlocks<Q4_K>,
-          .q5_k = kSuperBlocks<Q5_K>,
+          .q4_k = kNibbles<Q4_K>,
+          .q5_k = kNibbles<Q5_K>,
           .q6_k = kSuperBlocks<Q6_K>,
           .iq4_nl = kBlocks32<IQ4_NL, FourBits>,
           .iq4_xs = kSuperBlocks<IQ4_XS>,

@@ -101,7 +101,7 @@ inline void multiply_rows(const MatmulArgs& args, const RowBatch<R>& rows,
 template <class Row>
 struct FloatKernel {
   template <int T>
-  static void run(const MatmulArgs& args, const Pass& pass) noexcept {
+  [[gnu::flatten]] static void run(const MatmulArgs& args, const Pass& pass) noexcept {
     constexpr int kRows = T == 1 ? 4 : T == 2 ? 2 : 1;  // more would spill the accumulators
     const std::byte* x[T];
     for (int t = 0; t < T; ++t)

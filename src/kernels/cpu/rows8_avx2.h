@@ -205,7 +205,7 @@ inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
 template <class Format, class Quants>
 struct Rows8Kernel {
   template <int T>
-  static void run(const MatmulArgs& args, const Pass& pass) noexcept {
+  [[gnu::flatten]] static void run(const MatmulArgs& args, const Pass& pass) noexcept {
     const Activations<T> x = activations_of<T>(args, pass.first);
     for_batches<kRows8>(args, pass, [&](const RowBatch<kRows8>& rows) {
       __m256 acc[T];

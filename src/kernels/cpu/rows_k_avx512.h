@@ -1,9 +1,9 @@
 // Rows of super-blocks times quantized activations by AVX-512: their integers by vpdpbusd over 64
 // weights. The loop over rows and the f32 operations are those of super_blocks_avx2.h.
 //
-// vpdpbusd adds four products to each lane in 32 bits; packs to 16 bits hold at most 4 * 15 * 127 =
-// 7620 (Q4_K), 4 * 63 * 127 = 32004 (Q6_K), 1524 (Q2_K) and 3556 (Q3_K). A lane of IQ4_XS reaches
-// 4 * 241 * 127 = 122428, so that one multiplies in 32 bits.
+// vpdpbusd adds four products to each lane in 32 bits; packs to 16 bits hold at most 4 * 63 * 127 =
+// 32004 (Q6_K), 1524 (Q2_K) and 3556 (Q3_K). A lane of IQ4_XS reaches 4 * 241 * 127 = 122428, so
+// that one multiplies in 32 bits. Q4_K and Q5_K: rows_q4_k_avx512.h.
 // Hot: all of it.
 #pragma once
 
@@ -37,68 +37,6 @@ inline __m256i scaled_sum(const __m512i (&sums)[4], __m256i words, __m512i low,
   return add_halves(_mm512_dpwssd_epi32(first, _mm512_packs_epi32(sums[2], sums[3]),
                                         _mm512_permutexvar_epi16(high, all)));
 }
-
-// Nibbles of 128 bytes → blocks 0 and 1, 2 and 3, 4 and 5, 6 and 7 of Q4_K and Q5_K: low ones are
-// those of the blocks 0 and 2, 4 and 6, high ones 1 and 3, 5 and 7.
-inline void unpack_nibbles(const std::byte* qs, __m512i (&quants)[4]) noexcept {
-  const __m512i nibble = _mm512_set1_epi8(15);
-  for (int i = 0; i < 2; ++i) {
-    const __m512i q = load512(qs + 64 * i);
-    const __m512i even = _mm512_and_si512(q, nibble);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(q, 4), nibble);
-    quants[2 * i] = _mm512_shuffle_i32x4(even, odd, 0x44);
-    quants[2 * i + 1] = _mm512_shuffle_i32x4(even, odd, 0xee);
-  }
-}
-
-// Q4_K and Q5_K: eight scales and eight minima.
-template <int T>
-inline void sums_of_blocks(const std::byte* at, const __m512i (&quants)[4], const Activations<T>& x,
-                           int g, Sums (&out)[T]) noexcept {
-  const __m256i pairs = six_bit_pairs(at);
-  const __m128i scales = _mm_cvtepu8_epi16(_mm256_castsi256_si128(pairs));
-  const __m128i minima = minima_words(pairs);
-  const __m512i low = word_index({0, 0, 1, 1}, {2, 2, 3, 3});
-  const __m512i high = word_index({4, 4, 5, 5}, {6, 6, 7, 7});
-  for (int t = 0; t < T; ++t) {
-    const Group group = x.group(t, g);
-    const __m256i words =
-        _mm256_castsi128_si256(_mm_mullo_epi16(scales, load128(group.block_scales)));
-    __m512i s[4];
-    for (int i = 0; i < 4; ++i)
-      s[i] = dot(quants[i], load512(group.values + 64 * i));
-    out[t] = {scaled_sum(s, words, low, high), _mm_madd_epi16(minima, load128(group.sums))};
-  }
-}
-
-template <>
-struct Integers<Q4_K> {
-  template <int T>
-  static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
-    __m512i quants[4];
-    unpack_nibbles(at + offsetof(BlockQ4_K, qs), quants);
-    sums_of_blocks(at, quants, x, g, out);
-  }
-};
-
-template <>
-struct Integers<Q5_K> {
-  template <int T>
-  static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
-    __m512i quants[4];
-    unpack_nibbles(at + offsetof(BlockQ5_K, qs), quants);
-    // Bit j is of block j: in the high half those of the odd blocks move to the even ones' places.
-    const __m512i high =
-        _mm512_srlv_epi64(_mm512_broadcast_i64x4(load256(at + offsetof(BlockQ5_K, qh))),
-                          _mm512_setr_epi64(0, 0, 0, 0, 1, 1, 1, 1));
-    const __m512i fifth[4] = {_mm512_slli_epi16(high, 4), _mm512_slli_epi16(high, 2), high,
-                              _mm512_srli_epi16(high, 2)};
-    for (int i = 0; i < 4; ++i) {
-      quants[i] = _mm512_or_si512(quants[i], _mm512_and_si512(fifth[i], _mm512_set1_epi8(16)));
-    }
-    sums_of_blocks(at, quants, x, g, out);
-  }
-};
 
 // Quants are stored as q + 32: I = sum of scale * k * (sum of quant * p) - 32 * sum of scale * k *
 // B16.

@@ -49,6 +49,8 @@ inline simde__m512i simde_upper_half_of_quarters(simde__m512i x) noexcept {
 #undef _mm512_cvtepi32_ps
 #undef _mm512_cvtepu16_epi32
 #undef _mm512_bsrli_epi128
+#undef _mm512_madd_epi16  // SIMDe's has four parameters
+#define _mm512_madd_epi16(a, b) simde_mm512_madd_epi16(a, b)
 #define _mm512_cvtph_ps(x) simde_cvtph(x)
 #define _mm512_cvtepi32_ps(x) simde_whole_numbers(x)
 #define _mm512_cvtepu16_epi32(x) simde_widen_words(x)

@@ -133,7 +133,7 @@ inline void terms(const RowBatch<kRows4>& rows, int g, const Activations<T>& x,
 template <class Format>
 struct SuperBlockKernel {
   template <int T>
-  static void run(const MatmulArgs& args, const Pass& pass) noexcept {
+  [[gnu::flatten]] static void run(const MatmulArgs& args, const Pass& pass) noexcept {
     const Activations<T> x = activations_of<T>(args, pass.first);
     for_batches<kRows4>(args, pass, [&](const RowBatch<kRows4>& rows) {
       __m128 acc[T];
