@@ -29,8 +29,8 @@ test::TinyModel wide(test::TinyModel model) {  // heads of 32 features, as Q8_0 
   return model;
 }
 
-// Each kind of mixer and of memory; heads of their own and tied ones; weights that are in no file:
-// keys of a latent layer, divisors of rotations.
+// Each kind of mixer, of memory and of feed-forward; heads of their own and tied ones; weights that
+// are in no file: keys of a latent layer, divisors of rotations.
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"dense", wide({.arch = "qwen2", .type = DType::kQ8_0})},
@@ -40,6 +40,8 @@ const std::vector<Kind>& kinds() {
       {"delta", wide({.arch = "tiny-delta", .n_layers = 3, .delta_heads = 2})},
       {"mla", wide({.arch = "tiny-mla", .n_layers = 3, .latent = 32, .query_rank = 32})},
       {"mla_joint", wide({.arch = "tiny-mla", .latent = 32, .has_joint_kv = true})},
+      {"experts", wide({.arch = "qwen3moe", .n_layers = 3, .experts = 7, .type = DType::kQ8_0})},
+      {"experts_shared", wide({.arch = "qwen2moe", .experts = 9})},
       {"llama3", {}, "model/tiny/llama_llama3"},
       {"llama3_gguf", {}, "model/tiny/llama_llama3_tied/model.gguf"}};
   return all;
