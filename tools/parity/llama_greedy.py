@@ -6,16 +6,19 @@ MB of each family that llama.cpp's converter writes, in F16, Q8_0 and Q4_K_M.
 
 Q4_K_M is llama.cpp's mixture, each matrix quantized by its ggml_quantize_chunk().
 
-At each position wick's largest logit, after llama.cpp's own tokens, must be that of llama.cpp's token, or nearly: the gap between wick's
-first token and llama.cpp's is then shown in standard deviations of the logits. Both round activations to 8 bits with Q8_0 and Q4_K, by
-different rules, so near ties fall either way there. A router's near tie changes the experts of a token, so that gaps of such models may be
-large. Above 0.02 (F16) or 0.5 both are therefore compared with the same weights in F32, where wick equals transformers (models.py,
-experts.py): wick fails if llama.cpp is nearer to that by more than 8 tokens. Needs what models.py needs, and xllamacpp.
+At each position wick's largest logit, after llama.cpp's own tokens, must be that of llama.cpp's token, or a near tie with it: the gap between
+wick's first token and llama.cpp's, in standard deviations of the logits, is then at most 0.02 (F16) or 0.5. Both round activations to 8 bits
+with Q8_0 and Q4_K, by different rules, so near ties fall either way there. Where a gap is larger, both are compared with the same weights in
+F32, in which wick equals transformers (models.py, experts.py): wick's token must be, or nearly be, the first one there. Only where 8-bit
+activations meet a router or a recurrent state this may fail at single positions: a near tie of the router changes a token's experts, and then
+its logits by more than a near tie. There llama.cpp must miss the same first tokens about as often: of the positions that only one of the two
+misses, wick's may not be so many that chance has them in one of a hundred runs (sign test). Needs what models.py needs, and xllamacpp.
 """
 import argparse
 import ctypes
 import json
 import logging
+import math
 import os
 import pathlib
 import subprocess
@@ -37,7 +40,7 @@ SIZE = dict(vocab_size=8192, hidden_size=256, intermediate_size=512, num_hidden_
             max_position_embeddings=512)
 TYPES = {"F16": 0.02, "Q8_0": 0.5, "Q4_K_M": 0.5}
 TOKENS = 64
-CHANCE = 8  # tokens
+CHANCE = 0.01
 CASES = ("llama", "mistral", "qwen2", "qwen3", "olmo2", "gemma", "gemma2", "gemma3", "gemma4", "smollm3", "phi3", "starcoder2", "stablelm", "granite",
          "command-r", "cohere2", "glm4", "mistral3", "olmo3")  # not phi2: xllamacpp 2026.10 does not load its tiny model
 EXPERTS = {"qwen3moe": "qwen3moe_many", "mixtral": "mixtral_eight", "qwen2moe": "qwen2moe_many", "deepseek2": "deepseek2_kimi",
@@ -144,25 +147,41 @@ def llama_tokens(path, ids):
         return json.load(answer)["tokens"]
 
 
-def compare(wick, path, ids, limit):
-    """What is to be said about it, and whether wick is at fault."""
+def is_chance(only_wick, only_llama):
+    """Whether a fair coin gives wick so many of the positions that only one of the two misses."""
+    n = only_wick + only_llama
+    return sum(math.comb(n, k) for k in range(only_wick, n + 1)) / 2**n >= CHANCE
+
+
+def behind(logits, tokens):
+    """How far the logit of each token is below the largest, in standard deviations."""
+    return (logits.max(axis=1) - logits[np.arange(len(tokens)), tokens]) / logits.std(axis=1)
+
+
+def compare(wick, path, ids, limit, may_miss):
+    """What is to be said about it, and whether wick is at fault. may_miss: single positions, as often as llama.cpp."""
     tokens = llama_tokens(path, ids)
     assert len(tokens) == TOKENS, len(tokens)
 
     def logits_of(file):
         return models.wick_logits(wick, file, [*ids, *tokens[:-1]], path.with_suffix(".npy"))[len(ids) - 1:]
 
-    logits, rows = logits_of(path), np.arange(TOKENS)
-    chosen = logits.argmax(axis=1)
-    gap = float(((logits[rows, chosen] - logits[rows, tokens]) / logits.std(axis=1)).max())
+    logits = logits_of(path)
+    chosen, gaps = logits.argmax(axis=1), behind(logits, tokens)
+    gap = float(gaps.max())
     text = f"{(chosen == tokens).sum()} of {TOKENS}" + (f", gap {gap:.3f}" if gap > 0 else "")
     if gap <= limit:
         return text, False
     widened = path.with_suffix(".F32.gguf")
     subprocess.run([sys.executable, TOOLS / "dequantize.py", path, widened], check=True, capture_output=True)
-    judge = logits_of(widened).argmax(axis=1)
-    own, theirs = int((chosen == judge).sum()), int((tokens == judge).sum())
-    return f"{text} (F32: wick {own}, llama.cpp {theirs})", own < theirs - CHANCE
+    judge = logits_of(widened)
+    first = judge.argmax(axis=1)
+    text += f" (F32: wick {(chosen == first).sum()}, llama.cpp {(tokens == first).sum()}"
+    wick_misses = (gaps > limit) & (behind(judge, chosen) > limit)
+    llama_misses = behind(judge, tokens) > limit
+    only_wick, only_llama = int((wick_misses & ~llama_misses).sum()), int((llama_misses & ~wick_misses).sum())
+    text += f"; missed by wick alone {only_wick}, by llama.cpp alone {only_llama})" if only_wick + only_llama else ")"
+    return text, not is_chance(only_wick, only_llama) if may_miss else bool(wick_misses.any())
 
 
 def main():
@@ -184,7 +203,8 @@ def main():
             try:
                 write_model(family, folder)
                 for kind, limit in TYPES.items():
-                    row[kind], is_wrong = compare(options.wick, folder / f"{kind}.gguf", ids, limit)
+                    may_miss = family in EXPERTS and kind != "F16"
+                    row[kind], is_wrong = compare(options.wick, folder / f"{kind}.gguf", ids, limit, may_miss)
                     is_bad |= is_wrong
                 size = (folder / "F16.gguf").stat().st_size / 1e6
             except Exception as error:
