@@ -231,6 +231,8 @@ struct ExpertMatrix {
   std::span<const Weight* const> w = {};
   const Weight* bias = nullptr;  // [n_experts * rows]
   int first_row = 0, rows = 0;
+  // LoRA: a is [n_experts * rank, columns of w], b [n_experts * rows, rank].
+  std::span<const LowRank> changes = {};
 };
 
 struct SharedExpert {  // serves every token with weight 1, or the sigmoid of the router's product

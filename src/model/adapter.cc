@@ -39,13 +39,34 @@ Result<void> check_fields(const ModelFile& file, const json& fields) {
     return unsupported(file, cat("peft_type is ", printable(type->dump()), ", wick runs \"LORA\""));
   for (const char* const name :
        {"use_dora", "fan_in_fan_out", "lora_bias", "use_qalora", "alora_invocation_tokens",
-        "target_parameters", "layer_replication", "trainable_token_indices", "modules_to_save"}) {
+        "layer_replication", "trainable_token_indices", "modules_to_save"}) {
     const auto field = fields.find(name);
     if (field == fields.end() || field->is_null() || *field == false || field->empty()) continue;
     return unsupported(file,
                        cat(name, " is ", printable(field->dump()), ", which wick cannot run"));
   }
   return {};
+}
+
+// The largest rank that PEFT's fields name, 0 = none.
+int rank_of(const json& fields) {
+  int most = 0;
+  const auto add = [&](const json& value) {
+    if (value.is_number_integer() && value >= 1 && value <= kMaxAdapterRank)
+      most = std::max(most, value.get<int>());
+  };
+  if (const auto rank = fields.find("r"); rank != fields.end()) add(*rank);
+  const auto patterns = fields.find("rank_pattern");
+  if (patterns == fields.end() || !patterns->is_object()) return most;
+  for (const json& value : *patterns)
+    add(value);
+  return most;
+}
+
+// PEFT's name of a parameter's A: of a module whose parameters are the experts' matrices.
+bool is_of_parameter(std::string_view name) noexcept {
+  return name.ends_with(".experts.lora_A.weight") ||
+         name.ends_with(".experts.base_layer.lora_A.weight");
 }
 
 }  // namespace
@@ -90,6 +111,7 @@ Result<void> Adapter::read_peft() {
                      alpha == fields.end() ? "missing" : shown(*alpha), ", wanted a number")};
   }
   alpha_ = alpha->get<double>();
+  configured_rank_ = rank_of(fields);
   const auto stabilized = fields.find("use_rslora");
   is_rank_stabilized_ = stabilized != fields.end() && *stabilized == true;
   const auto patterns = fields.find("alpha_pattern");
@@ -121,48 +143,92 @@ Result<void> Adapter::check_tensors() {
     }
     const std::string other = cat(without_end(tensor.name, ends[is_a ? 0 : 1]), ends[is_a ? 1 : 0]);
     if (file_.find(other) == nullptr) return missing_tensor(file_, other);
-    if (tensor.shape.rank != 2) {
-      return unsupported(file_, cat("tensor '", printable(tensor.name), "' is ",
-                                    to_string(tensor.shape), ", wick adapts matrices only"));
+    const int rank = tensor.shape.rank;
+    if (rank != 2 && !(is_gguf && rank == 3)) {
+      return unsupported(file_,
+                         cat("tensor '", printable(tensor.name), "' is ", to_string(tensor.shape),
+                             ", wick adapts matrices, and in GGUF those of all experts"));
     }
-    if (!is_a) continue;
-    if (tensor.shape.dim[0] > kMaxAdapterRank) {
-      return unsupported(file_, cat("tensor '", printable(tensor.name), "' has rank ",
-                                    tensor.shape.dim[0], ", wanted at most ", kMaxAdapterRank));
-    }
-    max_rank_ = std::max(max_rank_, static_cast<int>(tensor.shape.dim[0]));
+    if (is_a) WICK_DO(check_rank(tensor));
   }
   return {};
 }
 
+// Of a parameter of experts only the binder knows how many there are.
+Result<void> Adapter::check_rank(const TensorView& a) {
+  const std::int64_t rank =
+      is_of_parameter(a.name) ? configured_rank_ : a.shape.dim[a.shape.rank - 2];
+  if (rank < 1 || rank > kMaxAdapterRank) {
+    return unsupported(file_, cat("tensor '", printable(a.name), "' has rank ", rank,
+                                  ", wanted are 1 to ", kMaxAdapterRank));
+  }
+  max_rank_ = std::max(max_rank_, static_cast<int>(rank));
+  return {};
+}
+
 Adapter::Change Adapter::change_of(std::string_view module, const TensorView* a,
-                                   const TensorView* b, NameRule::Fix fix) const {
+                                   const TensorView* b, std::int64_t rank,
+                                   NameRule::Fix fix) const {
   double alpha = alpha_;
-  const auto rank = static_cast<double>(a->shape.dim[0]);
   for (const auto& [key, own] : alphas_) {
     if (is_named(module, key)) alpha = own;
   }
-  const double by = is_rank_stabilized_ ? std::sqrt(rank) : rank;
+  const double by =
+      is_rank_stabilized_ ? std::sqrt(static_cast<double>(rank)) : static_cast<double>(rank);
   const bool has_none = alpha == 0 && file_.format() == FileFormat::kGguf;
-  return {.a = a, .b = b, .scale = has_none ? 1 : static_cast<float>(alpha / by), .fix = fix};
+  return {.a = a,
+          .b = b,
+          .rank = rank,
+          .scale = has_none ? 1 : static_cast<float>(alpha / by),
+          .fix = fix};
 }
 
 std::optional<Adapter::Change> Adapter::find(std::span<const NameRule> names,
-                                             std::string_view canonical, int layer) const {
+                                             std::string_view canonical, int layer,
+                                             int expert) const {
   if (file_.format() == FileFormat::kGguf) {
-    const std::string name = with_numbers(canonical, layer);
+    const std::string name = with_numbers(canonical, layer, expert);
     const TensorView* const a = file_.find(cat(name, ".lora_a"));
     if (a == nullptr) return std::nullopt;
-    return change_of(name, a, file_.find(cat(name, ".lora_b")), NameRule::Fix::kNone);
+    return change_of(name, a, file_.find(cat(name, ".lora_b")), a->shape.dim[a->shape.rank - 2]);
   }
   for (const NameRule& rule : names) {
     if (rule.canonical != canonical || !rule.hf.ends_with(kWeight)) continue;
-    for (const std::string& name : nested_names(with_numbers(rule.hf, layer))) {
+    for (const std::string& name : nested_names(with_numbers(rule.hf, layer, expert))) {
       const std::string_view module = without_end(name, kWeight);
       const std::string own = cat("base_model.model.", module);
       const TensorView* const a = file_.find(cat(own, ".lora_A.weight"));
       if (a == nullptr) continue;
-      return change_of(module, a, file_.find(cat(own, ".lora_B.weight")), rule.fix);
+      return change_of(module, a, file_.find(cat(own, ".lora_B.weight")), a->shape.dim[0],
+                       rule.fix);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Adapter::Change> Adapter::find_parameter(std::span<const NameRule> names,
+                                                       std::string_view canonical, int layer,
+                                                       const Stack& want) const {
+  if (file_.format() == FileFormat::kGguf) return std::nullopt;
+  for (const NameRule& rule : names) {
+    if (rule.canonical != canonical || rule.hf.ends_with(kWeight) ||
+        rule.fix != NameRule::Fix::kNone) {
+      continue;
+    }
+    for (const std::string& name : nested_names(with_numbers(rule.hf, layer))) {
+      const std::string_view module = std::string_view(name).substr(0, name.rfind('.'));
+      for (const std::string_view nested : {"", ".base_layer"}) {
+        const std::string own = cat("base_model.model.", module, nested);
+        const TensorView* const a = file_.find(cat(own, ".lora_A.weight"));
+        if (a == nullptr) continue;
+        const TensorView* const b = file_.find(cat(own, ".lora_B.weight"));
+        const std::int64_t all = a->shape.dim[0], rank = all / want.n;
+        if (rank < 1 || rank > max_rank_ || all % want.n != 0 || a->shape.dim[1] != want.in ||
+            b->shape.dim[0] != want.out || b->shape.dim[1] != all) {
+          continue;
+        }
+        return change_of(module, a, b, rank);
+      }
     }
   }
   return std::nullopt;

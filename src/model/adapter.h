@@ -25,16 +25,28 @@ class Adapter {
  public:
   static Result<Adapter> open(const std::filesystem::path& path);
 
-  struct Change {                              // of one matrix
-    const TensorView* a = nullptr;             // [rank, in]
-    const TensorView* b = nullptr;             // [out, rank], rows as in the adapter's format
+  struct Change {                   // of one matrix
+    const TensorView* a = nullptr;  // [rank, in]; of experts perhaps a stack of these
+    const TensorView* b = nullptr;  // [out, rank], rows as in the adapter's format
+    std::int64_t rank = 0;
     float scale = 1;                           // alpha / rank
     NameRule::Fix fix = NameRule::Fix::kNone;  // of B's rows
   };
 
   // The change of the matrix `canonical`, under the names of its format; nullopt = none.
-  std::optional<Change> find(std::span<const NameRule> names, std::string_view canonical,
-                             int layer) const;
+  std::optional<Change> find(std::span<const NameRule> names, std::string_view canonical, int layer,
+                             int expert = 0) const;
+
+  struct Stack {
+    int n = 0;
+    std::int64_t out = 0, in = 0;  // of each matrix
+  };
+
+  // PEFT's change of one parameter that has the matrices of n experts (target_parameters): a is
+  // [n * rank, in], b [out, rank * n]. Its names do not say which parameter of a module it is, so
+  // the shapes do.
+  std::optional<Change> find_parameter(std::span<const NameRule> names, std::string_view canonical,
+                                       int layer, const Stack& want) const;
   // kInvalid if the adapter says that it belongs to another architecture.
   Result<void> check_architecture(std::string_view of_model) const;
 
@@ -50,13 +62,15 @@ class Adapter {
   Result<void> read_gguf();
   Result<void> read_peft();
   Result<void> check_tensors();
+  Result<void> check_rank(const TensorView& a);
   Change change_of(std::string_view module, const TensorView* a, const TensorView* b,
-                   NameRule::Fix fix) const;
+                   std::int64_t rank, NameRule::Fix fix = NameRule::Fix::kNone) const;
 
   ModelFile file_;
   int max_rank_ = 0;
-  double alpha_ = 0;                                         // 0: the scale is 1
-  bool is_rank_stabilized_ = false;                          // the scale is alpha / sqrt(rank)
+  int configured_rank_ = 0;          // PEFT: the largest of its configuration
+  double alpha_ = 0;                 // 0: the scale is 1
+  bool is_rank_stabilized_ = false;  // the scale is alpha / sqrt(rank)
   std::vector<std::pair<std::string, double>> alphas_ = {};  // of modules, by the end of their name
 };
 

@@ -1,5 +1,6 @@
 #include "model/ffn_moe.h"
 
+#include <array>
 #include <cmath>
 
 #include "base/check.h"
@@ -8,8 +9,36 @@ namespace wick {
 
 namespace {
 
-Binder::Matrix own(int out, int in) noexcept {
-  return {.out = out, .in = in, .takes_adapters = false};
+Binder::Matrix router(int n, int d_model) noexcept {
+  return {.out = n, .in = d_model, .takes_adapters = false};
+}
+
+// Gate and up of an adapter are two tensors or one, whatever they are in the model.
+Result<void> bind_expert_changes(MoeFfn& ffn, Binder& binder, const MoeSpec& spec, int d_model,
+                                 int layer) {
+  const int n = spec.routing.n_experts, hidden = spec.hidden;
+  using Part = Binder::ExpertPart;
+  const auto half = [&](std::string_view stacked, std::string_view single, int first) {
+    return std::array{
+        Part{.stacked = stacked, .single = single, .n = n, .out = hidden, .in = d_model},
+        Part{.stacked = "blk.{}.ffn_gate_up_exps.weight",
+             .n = n,
+             .out = hidden,
+             .in = d_model,
+             .first = first,
+             .all = 2 * hidden}};
+  };
+  const auto gate = half("blk.{}.ffn_gate_exps.weight", "blk.{}.ffn_gate.{}.weight", 0);
+  const auto up = half("blk.{}.ffn_up_exps.weight", "blk.{}.ffn_up.{}.weight", hidden);
+  const Part down{.stacked = "blk.{}.ffn_down_exps.weight",
+                  .single = "blk.{}.ffn_down.{}.weight",
+                  .n = n,
+                  .out = d_model,
+                  .in = hidden};
+  WICK_TRY(ffn.gate_changes, binder.expert_changes(gate, layer));
+  WICK_TRY(ffn.up_changes, binder.expert_changes(up, layer));
+  WICK_TRY(ffn.down_changes, binder.expert_changes({&down, 1}, layer));
+  return {};
 }
 
 // Gate and up are two tensors, or one that holds an expert's gate and then its up.
@@ -37,6 +66,7 @@ Result<void> bind_experts(MoeFfn& ffn, Binder& binder, const MoeSpec& spec, int 
   }
   WICK_TRY(ffn.down, binder.experts(of("blk.{}.ffn_down_exps.weight", "blk.{}.ffn_down.{}.weight"),
                                     {d_model, spec.hidden}, layer));
+  WICK_DO(bind_expert_changes(ffn, binder, spec, d_model, layer));
   if (!spec.has_bias) return {};
   const int n = spec.routing.n_experts;
   WICK_TRY(ffn.step.gate.bias, binder.table("blk.{}.ffn_gate_exps.bias", {n, spec.hidden}, layer));
@@ -50,9 +80,9 @@ Result<void> bind_shared(SharedExpert& shared, Binder& binder, const MoeSpec& sp
   const int hidden = spec.shared_hidden;
   shared.hidden = hidden;
   if (hidden == 0) return {};
-  WICK_TRY(shared.gate, binder.matrix("blk.{}.ffn_gate_shexp.weight", own(hidden, d_model), layer));
-  WICK_TRY(shared.up, binder.matrix("blk.{}.ffn_up_shexp.weight", own(hidden, d_model), layer));
-  WICK_TRY(shared.down, binder.matrix("blk.{}.ffn_down_shexp.weight", own(d_model, hidden), layer));
+  WICK_TRY(shared.gate, binder.matrix("blk.{}.ffn_gate_shexp.weight", {hidden, d_model}, layer));
+  WICK_TRY(shared.up, binder.matrix("blk.{}.ffn_up_shexp.weight", {hidden, d_model}, layer));
+  WICK_TRY(shared.down, binder.matrix("blk.{}.ffn_down_shexp.weight", {d_model, hidden}, layer));
   if (spec.has_shared_gate) {
     WICK_TRY(shared.router, binder.row("blk.{}.ffn_gate_inp_shexp.weight", d_model, layer));
   }
@@ -65,7 +95,7 @@ Result<MoeFfn> bind_mixture(Binder& binder, const MoeSpec& spec, int d_model, in
   MoeFfn ffn{
       .step = {.routing = spec.routing, .act = spec.act, .limit = spec.limit, .alpha = spec.alpha}};
   const int n = spec.routing.n_experts;
-  WICK_TRY(ffn.step.router, binder.matrix("blk.{}.ffn_gate_inp.weight", own(n, d_model), layer));
+  WICK_TRY(ffn.step.router, binder.matrix("blk.{}.ffn_gate_inp.weight", router(n, d_model), layer));
   if (spec.has_router_bias) {
     WICK_TRY(ffn.step.router_bias, binder.vector("blk.{}.ffn_gate_inp.bias", n, layer));
   }
@@ -102,6 +132,9 @@ void mix(const MoeFfn& ffn, const Pass& pass, const Tensor& y, bool adds) noexce
   step.gate.w = ffn.gate;
   step.up.w = ffn.up;
   step.down.w = ffn.down;
+  step.gate.changes = ffn.gate_changes;
+  step.up.changes = ffn.up_changes;
+  step.down.changes = ffn.down_changes;
   pass.backend.experts(y, pass.x, step);
 }
 

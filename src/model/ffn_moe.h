@@ -11,7 +11,8 @@ namespace wick {
 
 struct MoeFfn {  // bound to its weights
   std::vector<const Weight*> gate = {}, up = {}, down = {};
-  ExpertStep step = {};  // its gate, up and down are not set
+  std::vector<LowRank> gate_changes = {}, up_changes = {}, down_changes = {};
+  ExpertStep step = {};  // its gate, up and down have no spans yet
 };
 
 Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block, int d_model,

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct RunSetup {
   int max_seqs = 1;
   const Arch* arch = nullptr;   // instead of the one that the file names
   std::vector<int> parts = {};  // of a Placement over the device (0) and a fake one (1)
+  std::span<const Adapter> adapters = {};
 };
 
 struct Running {
@@ -55,7 +57,8 @@ inline Result<std::unique_ptr<Running>> run_model(const std::filesystem::path& p
                                            .max_logit_rows = setup.max_batch_tokens,
                                            .context = setup.context,
                                            .max_seqs = setup.max_seqs,
-                                           .threads = setup.threads}));
+                                           .threads = setup.threads,
+                                           .adapters = setup.adapters}));
   WICK_TRY(SequenceMemory memory, SequenceMemory::create(placement, decoder.spec(),
                                                          {.k_type = setup.kv,
                                                           .v_type = setup.kv,

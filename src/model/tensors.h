@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -59,6 +60,9 @@ struct Weights {
   std::vector<std::size_t> bytes_on = {};           // of all, by device
 };
 
+// A tensor of an adapter whose shape is not what its matrix needs.
+Error wrong_change(const Adapter& adapter, const TensorView& tensor, const Shape& want);
+
 class Binder {
  public:
   // A null device stores nothing: the bytes of its tensors are counted, and the tensors are bound
@@ -77,6 +81,19 @@ class Binder {
   void use(std::span<const Adapter> adapters) noexcept { adapters_ = adapters; }
 
   Result<void> check_adapters() const;
+
+  // One matrix of n experts, as Experts and Matrix have it: rows [first, first + out) of each
+  // expert's `all` in the tensor.
+  struct ExpertPart {
+    std::string_view stacked = {}, single = {};
+    int n = 0;
+    std::int64_t out = 0, in = 0;
+    std::int64_t first = 0, all = 0;  // all = 0: the whole tensor
+  };
+
+  // The adapters' changes of the experts of a layer: of each adapter the first of `parts`, names
+  // of the same matrix, that it has. For ExpertMatrix::changes; empty on a null device.
+  Result<std::vector<LowRank>> expert_changes(std::span<const ExpertPart> parts, int layer);
 
   // Tensors that are bound from now on go to this device. The default is the first device.
   void use(int device) noexcept { device_ = static_cast<std::size_t>(device); }
@@ -171,6 +188,11 @@ class Binder {
   Result<const Weight*> proportional_factors(const GqaSpec& spec);
   Result<void> adapt(Weight* weight, const Adapter& adapter, const Adapter::Change& change,
                      const Matrix& want);
+  Result<LowRank> stacked_change(const Adapter& adapter, const Adapter::Change& change,
+                                 const ExpertPart& part);
+  Result<LowRank> parameter_change(const Adapter::Change& change, const ExpertPart& part);
+  Result<std::optional<LowRank>> single_changes(const Adapter& adapter, const ExpertPart& part,
+                                                int layer);
   Result<const Weight*> upload_low(const TensorView& view, const WeightTransform& fix);
   Result<const Weight*> upload(const TensorView& view, const WeightTransform& fix);
   Result<const Weight*> upload(std::string_view name, std::vector<float> values,

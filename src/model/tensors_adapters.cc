@@ -5,16 +5,12 @@
 
 namespace wick {
 
-namespace {
-
 Error wrong_change(const Adapter& adapter, const TensorView& tensor, const Shape& want) {
   return {ErrorCode::kInvalid, "adapter_shape",
           cat(printable(adapter.path().string()), ": tensor '", printable(tensor.name), "' is ",
               to_string(tensor.shape), ", the model needs ", to_string(want)),
           "take an adapter that was trained on this model"};
 }
-
-}  // namespace
 
 // Kernels read the float formats; what is quantized becomes floats.
 Result<const Weight*> Binder::upload_low(const TensorView& view, const WeightTransform& fix) {
@@ -36,7 +32,7 @@ Result<const Weight*> Binder::upload_low(const TensorView& view, const WeightTra
 // `weight`: the matrix; nullptr on a null device.
 Result<void> Binder::adapt(Weight* weight, const Adapter& adapter, const Adapter::Change& change,
                            const Matrix& want) {
-  const std::int64_t rank = change.a->shape.dim[0];
+  const std::int64_t rank = change.rank;
   const std::int64_t rows = want.all > 0 ? want.all : want.out;
   const Shape low{.dim = {rank, want.in, 1, 1}, .rank = 2};
   const Shape high{.dim = {rows, rank, 1, 1}, .rank = 2};
@@ -72,8 +68,8 @@ Result<void> Binder::check_adapters() const {
       return Error{ErrorCode::kUnsupported, "adapter_tensor",
                    cat(printable(adapter.path().string()), ": tensor '", printable(tensor.name),
                        "' changes no matrix of the model that wick can adapt"),
-                   "wick adapts attention, dense feed-forwards and the LM head; not experts, "
-                   "routers and embeddings"};
+                   "wick adapts attention, feed-forwards, experts and the LM head; not routers "
+                   "and embeddings"};
     }
   }
   return {};

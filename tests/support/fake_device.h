@@ -208,14 +208,22 @@ class FakeBackend final : public Backend {
 
   struct RealMatrix {
     std::array<const Weight*, 64> w = {};  // as many experts as tests have
+    std::array<LowRank, 4> changes = {};   // and adapters
     ExpertMatrix matrix;
 
     explicit RealMatrix(const ExpertMatrix& given) noexcept : matrix(given) {
-      WICK_CHECK(given.w.size() <= w.size(), "tests have few experts");
+      WICK_CHECK(given.w.size() <= w.size() && given.changes.size() <= changes.size(),
+                 "tests have few experts and adapters");
       for (std::size_t i = 0; i < given.w.size(); ++i)
         w[i] = real(given.w[i]);
       matrix.w = std::span(w).first(given.w.size());
       matrix.bias = real(given.bias);
+      for (std::size_t i = 0; i < given.changes.size(); ++i) {
+        changes[i] = given.changes[i];
+        changes[i].a = real(given.changes[i].a);
+        changes[i].b = real(given.changes[i].b);
+      }
+      matrix.changes = std::span(changes).first(given.changes.size());
     }
   };
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Compares wick's logits with LoRA adapters with those of PEFT, live: tiny random models of several families (families.py,
 experts.py), 96 tokens, the model from safetensors and from GGUF, each with the adapter from PEFT's folder and from the GGUF file
-that llama.cpp's convert_lora_to_gguf.py makes of it; two adapters at once, at scales other than 1.
+that llama.cpp's convert_lora_to_gguf.py makes of it; two adapters at once, at scales other than 1. Adapters of experts are compared as PEFT
+writes them (target_parameters) and as a module for each matrix, of which the converter makes stacks.
 
   ~/.cache/wick-ref/bin/python tools/parity/adapters.py build/release/wick [--converter DIR] [--only FAMILY]
 
 DIR is llama.cpp's source (tools/peer_llama.sh fetches it). The largest absolute difference may be 3e-4. Needs what models.py needs, and peft.
 """
 import argparse
+import json
 import logging
 import os
 import pathlib
@@ -21,6 +23,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import numpy as np
 import torch
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, save_file
 
 import experts
 import families
@@ -45,6 +48,11 @@ CASES = {
     "starcoder2": ("starcoder2", "gqa", ATTENTION + ["c_fc", "c_proj"], {}),
     "qwen3moe": ("qwen3moe_plain", None, ATTENTION, {}),
     "deepseek2": ("deepseek2_v3_whole_queries", None, ["q_proj", "kv_a_proj_with_mqa", "o_proj"], {}),
+}
+EXPERTS = dict(target_parameters=["mlp.experts.gate_up_proj", "mlp.experts.down_proj"])
+CASES |= {
+    "qwen3moe_experts": ("qwen3moe_plain", None, ATTENTION, EXPERTS),
+    "qwen2moe_experts": ("qwen2moe_plain", None, ["q_proj", "v_proj", *(f"shared_expert.{name}" for name in GATED)], EXPERTS),
 }
 LOST = ("llama_stabilized", "llama_patterns")  # their scales are not in the converter's files, of which these have none
 
@@ -83,13 +91,37 @@ def convert(converter, base, adapter, out):
         sys.argv = before
 
 
+def write_singles(source, target, n):
+    """An adapter of experts as PEFT has it for checkpoints with a module for each matrix, which convert_lora_to_gguf.py reads."""
+    tensors, singles = load_file(source / "adapter_model.safetensors"), {}
+    for name, a in tensors.items():
+        module = name.removesuffix(".lora_A.weight")
+        if module == name:
+            continue
+        b = tensors[f"{module}.lora_B.weight"]
+        if not module.endswith((".experts", ".experts.base_layer")):
+            singles |= {name: a, f"{module}.lora_B.weight": b}
+            continue
+        a, b = a.reshape(n, -1, a.shape[1]), b.reshape(b.shape[0], -1, n)
+        halves = b.chunk(2) if module.endswith(".base_layer") else [b]
+        for matrix, rows in zip(["gate_proj", "up_proj"] if len(halves) == 2 else ["down_proj"], halves):
+            for expert in range(n):
+                own = f"{module.removesuffix('.base_layer')}.{expert}.{matrix}"
+                singles[f"{own}.lora_A.weight"], singles[f"{own}.lora_B.weight"] = a[expert].clone(), rows[:, :, expert].clone()
+    target.mkdir()
+    save_file(singles, target / "adapter_model.safetensors")
+    fields = json.loads((source / "adapter_config.json").read_text())
+    (target / "adapter_config.json").write_text(json.dumps({**fields, "target_parameters": None}))
+
+
 def compare(wick, case, folder, converter):
     model, ids, modules, more = make(case)
     logits = [families.run(model, ids)]  # with no adapter, the first, both at other scales
     base = folder / "base"
     model.save_pretrained(base)
     adapted = get_peft_model(model, LoraConfig(r=5, lora_alpha=7, target_modules=modules, **more), adapter_name="first")
-    adapted.add_adapter("second", LoraConfig(r=8, lora_alpha=16, target_modules=modules[:2]))
+    parameters = more.get("target_parameters")  # PEFT wants those of the first here
+    adapted.add_adapter("second", LoraConfig(r=8, lora_alpha=16, target_modules=modules[:2], target_parameters=parameters))
     randomize(adapted, sum(map(ord, case)))
     adapted.base_model.set_adapter("first")
     logits.append(families.run(adapted, ids))
@@ -103,11 +135,15 @@ def compare(wick, case, folder, converter):
     adapted.save_pretrained(folder, selected_adapters=["first", "second"], save_embedding_layers=False)
     sources = {"safetensors": base}
     kinds = {"peft": {name: folder / name for name in ("first", "second")}}
+    if parameters:
+        kinds["singles"] = {name: folder / f"{name}_singles" for name in ("first", "second")}
+        for name, path in kinds["singles"].items():
+            write_singles(folder / name, path, model.config.num_experts)
     if converter:
         if case not in LOST:
             kinds["gguf"] = {name: folder / f"{name}.gguf" for name in ("first", "second")}
             for name, path in kinds["gguf"].items():
-                convert(converter, base, folder / name, path)
+                convert(converter, base, kinds.get("singles", kinds["peft"])[name], path)
         models.convert(base, folder / "model.gguf")
         sources["gguf"] = folder / "model.gguf"
     worst = {}

@@ -24,7 +24,8 @@ Result<void> CpuBackend::prepare_adapters(const BackendLimits& limits) {
 }
 
 std::size_t CpuBackend::adapter_bytes() const noexcept {
-  return low_.capacity() * sizeof(LowProduct) + low_values_.bytes() + changes_.bytes();
+  return low_.capacity() * sizeof(LowProduct) + low_values_.bytes() + changes_.bytes() +
+         expert_low_.bytes() + expert_low_values_.bytes();
 }
 
 bool CpuBackend::is_adapted(const Weight& weight) const noexcept {

@@ -71,6 +71,9 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   pending_ = std::make_unique<std::atomic<int>[]>(n_pending_);
   if (limits.experts.n_experts > 0) WICK_DO(prepare_experts(limits));
   if (limits.max_adapters > 0) WICK_DO(prepare_adapters(limits));
+  if (limits.max_adapters > 0 && limits.experts.n_experts > 0) {
+    WICK_DO(prepare_expert_adapters(limits));
+  }
   for (const RopeParams& rope : ropes) {
     const auto is_same = [&](const RopeTable& table) { return table.is_for(rope); };
     if (rope.layout == RopeParams::kNone || std::any_of(ropes_.begin(), ropes_.end(), is_same)) {

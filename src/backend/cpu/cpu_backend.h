@@ -134,7 +134,24 @@ class CpuBackend final : public Backend {
   struct ExpertRun {
     int expert = 0;  // n_experts: the shared one
     int first = 0, count = 0;
-    int first_chunk = 0;  // of the gate's and up's rows
+    int first_chunk = 0;             // of the gate's and up's rows
+    int first_low = 0, end_low = 0;  // its ExpertLows
+  };
+
+  enum ExpertMatrixIndex { kGateMatrix, kUpMatrix, kDownMatrix, kExpertMatrices };
+
+  // LowProduct of assignments [at, at + count) of a run.
+  struct ExpertLow {
+    const LowRank* change = nullptr;
+    int run = 0, matrix = 0;
+    int at = 0, count = 0;
+    float scale = 1;
+    float* values = nullptr;  // [count][rank]
+  };
+
+  // Where a product of an expert begins: its row of the matrix, its assignment of the run.
+  struct ExpertPart {
+    int matrix = 0, row = 0, at = 0;
   };
 
   // How a phase over experts is cut: chunks of rows, and tokens that a chunk computes at once.
@@ -216,9 +233,17 @@ class CpuBackend final : public Backend {
   void quantize_hidden(const ExpertStep& step, int n_runs) noexcept;
   void multiply_down(Tensor y, const ExpertStep& step, const ExpertCut& cut, int n_runs) noexcept;
 
+  // expert_adapters.cc
+  Result<void> prepare_expert_adapters(const BackendLimits& limits);
+  void list_expert_low(const ExpertStep& step, int index, int matrix, const LowRank& change,
+                       int tile) noexcept;
+  void multiply_expert_low(const ExpertStep& step, const PreparedRows& x, const ExpertCut& cut,
+                           int n_runs, int first, int end) noexcept;
+  void add_expert_adapters(const ExpertStep& step, const ExpertRun& run, const ExpertPart& part,
+                           Tensor y, int member) noexcept;
+
   // attend.cc
-  int make_tiles(const Batch& batch, const AttentionArgs& args,
-                 bool is_causal = true) noexcept;
+  int make_tiles(const Batch& batch, const AttentionArgs& args, bool is_causal = true) noexcept;
   void attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
                     Tensor q) noexcept;
   void attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
@@ -251,6 +276,9 @@ class CpuBackend final : public Backend {
   AlignedBuffer low_values_ = {};  // their values, one after the other
   AlignedBuffer changes_ = {};     // [members][kFewTokens * chunk rows]
   std::size_t changes_floats_ = 0;
+  AlignedBuffer expert_low_ = {};  // ExpertLows of the current step, by run
+  AlignedBuffer expert_low_values_ = {};
+  std::size_t n_expert_low_ = 0, n_expert_low_floats_ = 0;
   std::vector<int> chosen_ = {};  // [tokens][n_active]
   std::vector<float> chosen_weights_ = {};
   std::vector<Assignment> assignments_ = {};

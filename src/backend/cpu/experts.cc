@@ -261,6 +261,8 @@ void CpuBackend::multiply_gate_up(const ExpertStep& step, const PreparedRows& x,
       multiply(*up.weight, nullptr, up.row + row, rows, packed(b));
       if (gate.bias != nullptr) add_bias(gate.bias + row, count, n, a, n);
       if (up.bias != nullptr) add_bias(up.bias + row, count, n, b, n);
+      add_expert_adapters(step, run, {kGateMatrix, row, at}, packed(a), member);
+      add_expert_adapters(step, run, {kUpMatrix, row, at}, packed(b), member);
       if (!is_shared(step, run.expert)) clamp_gated(step, std::ptrdiff_t{count} * n, a, b);
       const PreparedRows hidden = hidden_of(step, run, at, count);
       for (int t = 0; t < count; ++t) {
@@ -304,9 +306,10 @@ void CpuBackend::multiply_down(Tensor y, const ExpertStep& step, const ExpertCut
       const Part down = down_of(step, run.expert);
       for (int at = 0; at < run.count; at += cut.tile) {
         const int count = std::min(cut.tile, run.count - at);
-        multiply(*down.weight, nullptr, down.row + row, hidden_of(step, run, at, count),
-                 {.data = r, .rows = count, .cols = n, .row_stride = n});
+        const Tensor packed{.data = r, .rows = count, .cols = n, .row_stride = n};
+        multiply(*down.weight, nullptr, down.row + row, hidden_of(step, run, at, count), packed);
         if (down.bias != nullptr) add_bias(down.bias + row, count, n, r, n);
+        add_expert_adapters(step, run, {kDownMatrix, row, at}, packed, member);
         for (int t = 0; t < count; ++t) {
           const Assignment& one = assignments_[static_cast<std::size_t>(run.first + at + t)];
           vector_.add_scaled(y.data + static_cast<std::ptrdiff_t>(one.token) * y.row_stride + row,
@@ -363,7 +366,9 @@ void CpuBackend::experts(Tensor y, Tensor x, const ExpertStep& step) noexcept {
   if (!is_apart) multiply_routers(step, rows);
   const int n_runs = assign(step, x.rows);
   const ExpertCut cut = cut_experts(step, n_runs);
+  multiply_expert_low(step, rows, cut, n_runs, kGateMatrix, kDownMatrix);
   multiply_gate_up(step, rows, cut, n_runs);
+  multiply_expert_low(step, rows, cut, n_runs, kDownMatrix, kExpertMatrices);
   quantize_hidden(step, n_runs);
   multiply_down(y, step, cut, n_runs);
 }
