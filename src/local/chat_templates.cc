@@ -92,6 +92,11 @@ bool ChatTemplates::is_harmony(bool has_tools) const {
   return name && wick::is_harmony(find(*name)->text);
 }
 
+const ReasoningMarks& ChatTemplates::reasoning_marks(bool has_tools) const {
+  const auto name = picked_name("", has_tools);
+  return reasoning_marks_of(name ? std::string_view(find(*name)->text) : std::string_view());
+}
+
 bool has_tools(const Object& context) noexcept {
   const JsonValue* const tools = context.find("tools");
   return tools != nullptr && !tools->is_null();

@@ -17,6 +17,7 @@
 #include "format/metadata.h"
 #include "text/tokenizer.h"
 #include "toolcalls/learned_format.h"
+#include "toolcalls/reasoning.h"
 #include "toolcalls/tool_format.h"
 
 namespace wick {
@@ -46,6 +47,9 @@ class ChatTemplates {
 
   // Whether answers to the template that pick("", has_tools) chooses are in Harmony.
   bool is_harmony(bool has_tools) const;
+
+  // How that template's model marks its reasoning.
+  const ReasoningMarks& reasoning_marks(bool has_tools) const;
 
  private:
   struct Entry {

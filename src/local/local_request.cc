@@ -19,6 +19,7 @@ struct LocalModel::Prepared {
   GenerateRequest generate = {};
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
+  const ReasoningMarks* marks = &reasoning_marks_of({});
   bool begins_in_reasoning = false;
   std::unique_ptr<ToolCallSplit> tools = {};
   std::unique_ptr<HarmonySplit> harmony = {};
@@ -141,8 +142,9 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
   const auto& messages = std::get<std::vector<Message>>(request.prompt);
   WICK_TRY(Object context, template_context(messages, request.generation));
   WICK_TRY(const MarkedText prompt, render(std::move(context), request.generation.cancel));
-  prepared.begins_in_reasoning = ends_inside_reasoning(trusted_end(prompt));
-  prepared.split = ReasoningSplit(prepared.begins_in_reasoning);
+  prepared.marks = &templates_->reasoning_marks(may_call_tools(request.generation));
+  prepared.begins_in_reasoning = ends_inside_reasoning(trusted_end(prompt), *prepared.marks);
+  prepared.split = ReasoningSplit(prepared.begins_in_reasoning, *prepared.marks);
   WICK_DO(prepare_split(request.generation, prepared));
   const ToolFormat* const format = prepared.tool_format;
   if (format != nullptr && !format->text_head.empty() && ends_trusted(prompt, format->open)) {
@@ -155,21 +157,26 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
 
 // How the answer is taken apart into reasoning, text and tool calls.
 Result<void> LocalModel::prepare_split(const Generation& g, Prepared& prepared) const {
-  std::span<const std::string_view> shown;
+  std::vector<std::string_view> shown;
+  const auto show = [&](const auto& tokens) {
+    shown.insert(shown.end(), std::begin(tokens), std::end(tokens));
+  };
   const bool has_tools = may_call_tools(g);
   if (templates_->is_harmony(has_tools)) {
     std::vector<std::string> names;
     for (const Tool& tool : g.tools)
       if (has_tools) names.push_back(tool.name);
     prepared.harmony = std::make_unique<HarmonySplit>(std::move(names));
-    shown = kHarmonyTokens;
-  } else if (has_tools) {
+    show(kHarmonyTokens);
+  } else if (has_tools || prepared.marks->has_sections) {
     WICK_TRY(const ChatTemplates::ToolUse use, templates_->tool_use());
     if (use.format == nullptr) return {};
-    prepared.tool_format = use.format;
-    prepared.tools = std::make_unique<ToolCallSplit>(*use.format, tool_signatures(g));
-    shown = use.format->tokens;
+    if (has_tools) prepared.tool_format = use.format;
+    prepared.tools = std::make_unique<ToolCallSplit>(
+        *use.format, has_tools ? tool_signatures(g) : std::vector<ToolSignature>());
+    show(use.format->tokens);
   }
+  if (prepared.harmony == nullptr) show(prepared.marks->tokens);
   for (const std::string_view text : shown) {
     if (text.empty()) continue;
     WICK_TRY(const std::vector<TokenId> ids, tokenizer().encode_special(text));
@@ -180,7 +187,7 @@ Result<void> LocalModel::prepare_split(const Generation& g, Prepared& prepared) 
 
 // What the answer is held to: the response format, or its tool calls.
 Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepared& prepared) const {
-  FilterPlan plan{.begins_in_reasoning = prepared.begins_in_reasoning,
+  FilterPlan plan{.reasoning_end = prepared.begins_in_reasoning ? prepared.marks->close : "",
                   .max_tokens = max_tokens,
                   .is_limited = g.max_tokens > 0};
   const bool must_call = must_call_tools(g), is_plain = g.response_format.type == "text";
@@ -193,13 +200,14 @@ Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepare
                                 "template writes calls; auto and none are")};
   }
   ToolPlan tools{.format = prepared.tool_format,
+                 .marks = prepared.marks,
                  .begins_in_reasoning = prepared.begins_in_reasoning,
                  .is_required = must_call,
                  .is_opened = prepared.is_opened,
                  .is_single = !g.parallel_tool_calls};
   if (must_call || (is_plain && may_call_tools(g) && knows_calls)) {
     if (must_call && g.tool_choice != "required") tools.only = g.tool_choice;
-    if (!must_call) plan.begins_in_reasoning = false;
+    if (!must_call) plan.reasoning_end = {};
     plan.key = tool_plan_key(g, tools);
     plan.make = [&] { return tool_constraint(g, tools, tokenizer()); };
   } else if (!is_plain || has_constraint(g)) {

@@ -137,6 +137,30 @@ TEST(LocalTools, HarmonyIsTakenApartWithToolsAndWithout) {
   EXPECT_EQ(answer_of(*f.model, plain, said).text, R"({"city": "Rome"})");
 }
 
+// Kimi K3 writes markers around text, too, with tools and without.
+TEST(LocalTools, MarkersAroundReasoningAndTextAreDropped) {
+  const Fixture f(
+      "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{% endfor %}"
+      "{# open_tag('think') #}<|open|>think<|sep|>");
+  const std::string thought = "Hm.<|close|>think<|sep|>";
+  const std::string text = "<|open|>response<|sep|>Yes.<|close|>response<|sep|>";
+  const std::string call =
+      "<|open|>tools<|sep|><|open|>call tool=\"weather\" index=\"1\"<|sep|><|open|>argument "
+      "key=\"city\" type=\"string\"<|sep|>Rome<|close|>argument<|sep|><|close|>call<|sep|>"
+      "<|close|>tools<|sep|>";
+  const std::string end = "<|close|>message<|sep|>";
+  const Completion answer = answer_of(*f.model, asking(), cat(thought, text, call, end));
+  EXPECT_EQ(answer.reasoning, "Hm.");
+  EXPECT_EQ(answer.text, "Yes.");
+  ASSERT_EQ(answer.tool_calls.size(), 1U);
+  EXPECT_EQ(answer.tool_calls[0].arguments, R"({"city": "Rome"})");
+  Request plain = asking();
+  plain.generation.tools.clear();
+  const Completion said = answer_of(*f.model, plain, cat(thought, text, end));
+  EXPECT_EQ(said.reasoning, "Hm.");
+  EXPECT_EQ(said.text, "Yes.");
+}
+
 // Noise at a high temperature, held to a call.
 TEST(LocalTools, ARequiredCallIsAlwaysOne) {
   const Fixture f;

@@ -28,20 +28,20 @@ struct CompiledFormat {
 
 namespace {
 
-constexpr std::string_view kReasoningEnd = "</think>";
 constexpr int kMaxWait = 1 << 20;  // tokens
 
 class FormatFilter final : public TokenFilter {
  public:
   FormatFilter(std::shared_ptr<CompiledFormat> format, std::vector<TokenId> reasoning_end,
-               const Tokenizer& tokenizer, TokenMaskHook mask)
+               const Tokenizer& tokenizer, const FilterPlan& plan)
       : format_(std::move(format)),
         constraint_(format_->masks),
         tokenizer_(&tokenizer),
+        reasoning_mark_(plan.reasoning_end),
         reasoning_end_(std::move(reasoning_end)),
         plan_(format_->closing),
-        has_plan_(format_->can_close && mask == nullptr) {
-    if (mask != nullptr) mask_.emplace(std::move(mask), tokenizer);
+        has_plan_(format_->can_close && plan.mask == nullptr) {
+    if (plan.mask != nullptr) mask_.emplace(plan.mask, tokenizer);
     horizon_ = kClosingHorizon + 4 * static_cast<int>(plan_.size());
     is_reasoning_ = !reasoning_end_.empty();
     if (is_reasoning_) plan_.insert(plan_.begin(), reasoning_end_.begin(), reasoning_end_.end());
@@ -101,12 +101,12 @@ class FormatFilter final : public TokenFilter {
     const bool began_end = plan_.size() < reasoning_end_.size() + format_->closing.size();
     if (has_plan_ && (began_end || !has_room)) id = take_planned();
     tail_ += tokenizer_->bytes(id);
-    const std::size_t end = tail_.find(kReasoningEnd);
+    const std::size_t end = tail_.find(reasoning_mark_);
     if (end != std::string::npos) {
       is_reasoning_ = false;
       plan_ = format_->closing;
-    } else if (tail_.size() > kReasoningEnd.size()) {
-      tail_.erase(0, tail_.size() - kReasoningEnd.size());
+    } else if (tail_.size() > reasoning_mark_.size()) {
+      tail_.erase(0, tail_.size() - reasoning_mark_.size());
     }
     return id;
   }
@@ -187,6 +187,7 @@ class FormatFilter final : public TokenFilter {
   std::shared_ptr<CompiledFormat> format_;
   Constraint constraint_;
   const Tokenizer* tokenizer_;
+  std::string_view reasoning_mark_;  // that ends the reasoning
   std::vector<TokenId> reasoning_end_;
   std::vector<TokenId> plan_;  // tokens that complete the text from here
   bool has_plan_, is_plan_old_ = false, is_reasoning_ = false, is_over_ = false;
@@ -241,8 +242,8 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
                                                            const FilterPlan& plan) {
   WICK_TRY(auto format, compiled(tokenizer, plan));
   std::vector<TokenId> reasoning_end;
-  if (plan.begins_in_reasoning) {
-    WICK_TRY(reasoning_end, tokenizer.encode_special(kReasoningEnd));
+  if (!plan.reasoning_end.empty()) {
+    WICK_TRY(reasoning_end, tokenizer.encode_special(plan.reasoning_end));
   }
   const bool may_be_cut = plan.mask != nullptr;
   if (!format->can_close && plan.is_limited && !may_be_cut) {
@@ -263,8 +264,8 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
                                 ", a short text of the response format has ", least, " tokens"),
                  .hint = "raise max_tokens"};
   }
-  return std::shared_ptr<TokenFilter>(std::make_shared<FormatFilter>(
-      std::move(format), std::move(reasoning_end), tokenizer, plan.mask));
+  return std::shared_ptr<TokenFilter>(
+      std::make_shared<FormatFilter>(std::move(format), std::move(reasoning_end), tokenizer, plan));
 }
 
 }  // namespace wick

@@ -28,10 +28,10 @@ struct CompiledFormat;  // output_formats.cc
 struct FilterPlan {
   std::string key = {};  // of the language: equal keys have equal languages; empty: not shared
   std::function<Result<std::unique_ptr<grammar::Recognizer>>()> make = {};
-  bool begins_in_reasoning = false;  // the text begins behind "</think>"
-  int max_tokens = 0;                // of the answer
-  bool is_limited = false;           // the request says max_tokens; else the context does
-  TokenMaskHook mask = {};           // of the caller
+  std::string_view reasoning_end = {};  // the text begins behind it; empty: at once
+  int max_tokens = 0;                   // of the answer
+  bool is_limited = false;              // the request says max_tokens; else the context does
+  TokenMaskHook mask = {};              // of the caller
 };
 
 class OutputFormats {

@@ -180,21 +180,23 @@ TEST(OutputFormats, AHookAndBansStayWithinTheFormat) {
 }
 
 TEST(OutputFormats, TheTextBeginsBehindTheReasoning) {
-  const TinyLocal f(
-      {.chat_template = "{{ messages[0].content }}{% if enable_thinking %}<think>\n{% endif %}"});
-  int n_reasoned = 0;
-  for (const int most : {40, 80}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      Request request = asking(kPerson, seed, most);
-      request.prompt = std::vector<Message>{{.content = "abc"}};
-      request.generation.thinking = true;
-      const auto answer = ask(*f.model, request);
-      ASSERT_TRUE(answer) << to_string(answer.error());
-      EXPECT_TRUE(fulfills(kPerson, answer->text)) << answer->text;
-      n_reasoned += answer->reasoning.empty() ? 0 : 1;
+  for (const std::string mark : {"<think>", "<seed:think>"}) {
+    const TinyLocal f({.chat_template = cat("{{ messages[0].content }}{% if enable_thinking %}",
+                                            mark, "\n{% endif %}")});
+    int n_reasoned = 0;
+    for (const int most : {45, 80}) {
+      for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        Request request = asking(kPerson, seed, most);
+        request.prompt = std::vector<Message>{{.content = "abc"}};
+        request.generation.thinking = true;
+        const auto answer = ask(*f.model, request);
+        ASSERT_TRUE(answer) << to_string(answer.error());
+        EXPECT_TRUE(fulfills(kPerson, answer->text)) << answer->text;
+        n_reasoned += answer->reasoning.empty() ? 0 : 1;
+      }
     }
+    EXPECT_GT(n_reasoned, 4) << mark;
   }
-  EXPECT_GT(n_reasoned, 4);
 }
 
 }  // namespace

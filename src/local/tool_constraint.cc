@@ -140,7 +140,10 @@ class Maker {
   std::vector<std::string_view> tokens() const {
     if (plan_.format == nullptr)
       return {"<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"};
-    return {std::begin(plan_.format->tokens), std::end(plan_.format->tokens)};
+    std::vector<std::string_view> out(std::begin(plan_.format->tokens),
+                                      std::end(plan_.format->tokens));
+    out.insert(out.end(), std::begin(plan_.marks->tokens), std::end(plan_.marks->tokens));
+    return out;
   }
 
   Part text(std::string_view text) { return c_.text(spelled(text)); }
@@ -209,9 +212,9 @@ class Maker {
 
   // Markers within reasoning are text. Whether there is reasoning shows at its end.
   Part behind_reasoning(Part part) {
-    const Part thought = c_.until({.triggers = {"</think>"}}, 0);
+    const Part thought = c_.until({.triggers = {spelled(plan_.marks->close)}}, 0);
     const Part begun =
-        plan_.begins_in_reasoning ? thought : c_.sequence({c_.text("<think>"), thought});
+        plan_.begins_in_reasoning ? thought : c_.sequence({text(plan_.marks->open), thought});
     return c_.sequence({c_.optional(begun), part});
   }
 

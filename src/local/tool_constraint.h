@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "grammar/recognizer.h"
 #include "text/tokenizer.h"
+#include "toolcalls/reasoning.h"
 #include "toolcalls/tool_format.h"
 #include "wick/generation.h"
 
@@ -15,11 +16,12 @@ namespace wick {
 
 struct ToolPlan {
   const ToolFormat* format = nullptr;  // null: Harmony
-  bool begins_in_reasoning = false;    // the prompt ends with <think>
-  bool is_required = false;            // the answer is calls; else free text, and calls in it
-  bool is_opened = false;              // the prompt ends with the format's opening marker
-  bool is_single = false;              // at most one call
-  std::string only = {};               // the one tool that may be called, once; empty: all
+  const ReasoningMarks* marks = &reasoning_marks_of({});
+  bool begins_in_reasoning = false;  // the prompt ends with marks->open
+  bool is_required = false;          // the answer is calls; else free text, and calls in it
+  bool is_opened = false;            // the prompt ends with the format's opening marker
+  bool is_single = false;            // at most one call
+  std::string only = {};             // the one tool that may be called, once; empty: all
 };
 
 // Equal plans have equal keys.

@@ -193,7 +193,7 @@ class Learner {
       t.text_mark = keep(mark_of(*open_text, t));
       t.json_mark = keep(mark_of(*open_number, t));
     }
-    const std::string_view ends = common_prefix(*middle, tail);
+    const std::string_view ends = whole_tags(common_prefix(*middle, tail));
     const std::size_t behind = ends.find(value_end);
     if (behind == std::string_view::npos) return false;
     t.call_end = keep(without_call_spaces(ends.substr(behind + value_end.size())));
@@ -204,7 +204,18 @@ class Learner {
     f.before_all =
         keep(has_open ? without_call_spaces(head->substr(0, head->size() - open.size())) : "");
     f.sections[0] = f.before_all;
+    const std::string_view last =
+        closing_of(tail.substr(0, tail.find("<wickend>")).substr(ends.size()));
+    if (last.starts_with("</")) f.behind_all = f.sections[1] = keep(last);
     return has_open && !t.call_end.empty() && !t.value_end.empty() && !t.key_end.empty();
+  }
+
+  // Without the beginning of a tag at its end.
+  static std::string_view whole_tags(std::string_view text) {
+    const std::size_t at = text.rfind('<');
+    const bool is_open =
+        at != std::string_view::npos && text.find('>', at) == std::string_view::npos;
+    return is_open ? text.substr(0, at) : text;
   }
 
   // From the sign that begins a tag.
@@ -222,9 +233,10 @@ class Learner {
   void find_tokens() {
     ToolFormat& f = out_->format;
     std::size_t n = 0;
-    const std::string_view texts[] = {f.open,           f.close,         f.behind_name,
-                                      f.before_all,     f.tags.name_end, f.tags.before_key,
-                                      f.tags.value_end, f.tags.call_end};
+    const std::string_view texts[] = {f.open,          f.close,           f.behind_name,
+                                      f.before_all,    f.tags.name_end,   f.tags.before_key,
+                                      f.tags.key_end,  f.tags.value_open, f.tags.value_end,
+                                      f.tags.call_end, f.behind_all};
     for (std::string_view text : texts) {
       for (std::size_t at = 0; (at = text.find('<', at)) != std::string_view::npos;) {
         const std::size_t end = text.find('>', at);

@@ -12,10 +12,11 @@ struct Split {
 };
 
 // The same for every cut of `whole` into two pieces, and byte by byte.
-Split split(const std::string& whole, bool is_inside = false) {
+Split split(const std::string& whole, bool is_inside = false,
+            const ReasoningMarks& marks = reasoning_marks_of({})) {
   Split first;
   for (std::size_t cut = 0; cut <= whole.size() + 1; ++cut) {
-    ReasoningSplit parts(is_inside);
+    ReasoningSplit parts(is_inside, marks);
     Split out;
     if (cut <= whole.size()) {
       parts.push(whole.substr(0, cut), out.reasoning, out.text);
@@ -68,6 +69,55 @@ TEST(ReasoningSplit, MayBeginInside) {
   EXPECT_TRUE(ends_inside_reasoning("<|im_start|>assistant\n<think>\n"));
   EXPECT_FALSE(ends_inside_reasoning("<|im_start|>assistant\n<think>\n\n</think>\n\n"));
   EXPECT_FALSE(ends_inside_reasoning(""));
+}
+
+TEST(ReasoningSplit, AClosingMarkerAloneIsDropped) {
+  EXPECT_EQ(split("</think>\nYes."), (Split{"", "Yes."}));
+  EXPECT_EQ(split("Yes.</think>"), (Split{"", "Yes.</think>"}));
+}
+
+// The texts by which these templates are recognized, and what their models write.
+TEST(ReasoningSplit, KnowsTheMarksOfOtherFamilies) {
+  struct Case {
+    const char *sign, *open, *close;
+  };
+
+  for (const auto& [sign, open, close] :
+       {Case{"{{ '<think>' }}", "<think>", "</think>"},
+        Case{"{{ '<seed:think>' }}", "<seed:think>", "</seed:think>"},
+        Case{"= '<mm:think>' %}", "<mm:think>", "</mm:think>"},
+        Case{"'<think{}>'.format(HYTK)", "<think:opensource>", "</think:opensource>"},
+        Case{"<|START_THINKING|>", "<|START_THINKING|>", "<|END_THINKING|>"},
+        Case{"'<|channel>thought\\n'", "<|channel>thought\n", "\n<channel|>"},
+        Case{"'[THINK]' + block", "[THINK]", "[/THINK]"},
+        Case{"open_tag('think')", "<|open|>think<|sep|>", "<|close|>think<|sep|>"},
+        Case{"'Here are my reasoning steps:\\n'", "Here are my reasoning steps:\n",
+             "\n[BEGIN FINAL RESPONSE]\n"}}) {
+    const ReasoningMarks& marks = reasoning_marks_of(sign);
+    const std::string said = std::string(open) + "Hm. 2 < 3?" + close + "Yes.";
+    EXPECT_EQ(split(said, false, marks), (Split{"Hm. 2 < 3?", "Yes."})) << sign;
+    EXPECT_EQ(split("Yes.", false, marks), (Split{"", "Yes."})) << sign;
+    EXPECT_TRUE(ends_inside_reasoning(std::string("assistant\n") + open, marks)) << sign;
+    EXPECT_EQ(split(said.substr(std::string(open).size()), true, marks),
+              (Split{"Hm. 2 < 3?", "Yes."}))
+        << sign;
+  }
+}
+
+// Muse Glimmer: each message has a header that names its recipient.
+TEST(ReasoningSplit, MessagesWithHeaders) {
+  const ReasoningMarks& marks = reasoning_marks_of("{{- '<|start|>assistant to=self<|message|>' +");
+  const std::string next = "<|eom|><|start|>assistant to=";
+  EXPECT_EQ(split(" to=self<|message|>Hm." + next + "user<|message|>Yes.", false, marks),
+            (Split{"Hm.", "Yes."}));
+  EXPECT_EQ(split(" to=f<|message|><a>" + next + "g<|message|> <b>", false, marks),
+            (Split{"", "<a> <b>"}));
+  EXPECT_EQ(split(" to=self<|message|>a" + next + "self<|message|>b<|eo", false, marks),
+            (Split{"ab<|eo", ""}));
+  EXPECT_EQ(split("{\"a\":1}", false, marks), (Split{"", "{\"a\":1}"})) << "a response format";
+  EXPECT_EQ(split("to=" + std::string(2'000, 'a'), false, marks).text.size(), 2'003U);
+  for (const char* const whole : {"", "t", "to", "to me", " to", "<|start|> x", "<|eom"})
+    EXPECT_EQ(split(whole, false, marks).reasoning, "") << whole;
 }
 
 TEST(ReasoningSplit, OffAllIsText) {

@@ -48,8 +48,8 @@ struct ToolFormat {
   TagStyle tags = {};
   std::string_view mark = {};                         // of kNested
   bool has_list = false;                              // the body is always an array
-  std::string_view tokens[6] = {};                    // control tokens that a call holds
-  std::string_view sections[4] = {};                  // texts outside of calls, which are dropped
+  std::string_view tokens[12] = {};                   // control tokens that a call holds
+  std::string_view sections[5] = {};                  // texts outside of calls, which are dropped
   std::string_view before_all = {}, behind_all = {};  // what models write around all calls
   std::string_view marks[2] = {};  // texts by which a chat template is recognized
 

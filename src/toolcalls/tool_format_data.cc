@@ -139,7 +139,7 @@ constexpr ToolFormat kFormats[] = {
               .json_mark = " type=\"object\""},
      .tokens = {"<|open|>", "<|sep|>", "<|close|>"},
      .sections = {"<|open|>tools<|sep|>", "<|close|>tools<|sep|>", "<|open|>response<|sep|>",
-                  "<|close|>response<|sep|>"},
+                  "<|close|>response<|sep|>", "<|close|>message<|sep|>"},
      .before_all = "<|open|>tools<|sep|>",
      .behind_all = "<|close|>tools<|sep|>",
      .marks = {"<|open|>", "<|sep|>"}},

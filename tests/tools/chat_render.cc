@@ -3,6 +3,7 @@
 // "trusted": [[begin, end], …]} or {"error": id, "message": …}, both with "usage": {"work",
 // "bytes"}.
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "chat/chat_template.h"
@@ -29,11 +30,22 @@ wick::Object answer(const wick::MarkedText& text) {
   return out;
 }
 
+// The last template is kept: thousands of conversations go through each.
+const wick::Result<wick::ChatTemplate>& parsed(const std::string& text) {
+  static std::string last;
+  static std::optional<wick::Result<wick::ChatTemplate>> tmpl;
+  if (!tmpl || last != text) {
+    tmpl.emplace(wick::ChatTemplate::parse(text));
+    last = text;
+  }
+  return *tmpl;
+}
+
 wick::Object render(const std::string& line) {
   const auto request = wick::parse_json(line);
   if (!request) return failed(request.error());
   const wick::Object& fields = *request->object();
-  const auto tmpl = wick::ChatTemplate::parse(*fields.find("template")->string());
+  const wick::Result<wick::ChatTemplate>& tmpl = parsed(*fields.find("template")->string());
   if (!tmpl) return failed(tmpl.error());
   const wick::JsonValue* now = fields.find("now");
   wick::RenderUsage usage;

@@ -1,14 +1,18 @@
-// Reads tool calls for tools/parity/tool_formats.py: each line of standard input is a JSON object
-// {"template": …, "text": …, "tools": [{"name", "parameters"}, …], "piece": bytes}, each line of
-// output {"format": name, "text": …, "calls": [{"name", "arguments"}, …]}, or {"format": null}.
+// Reads answers for tools/parity/tool_formats.py: each line of standard input is a JSON object
+// {"template": …, "text": …, "tools": [{"name", "parameters"}, …], "piece": bytes, "inside": the
+// prompt opens <think>}, each line of output {"format": name, "reasoning": …, "text": …, "calls":
+// [{"name", "arguments"}, …], "split": whether pieces of `piece` bytes, single bytes and the whole
+// text give the same}, or {"format": null}.
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "chat/chat_template.h"
 #include "toolcalls/harmony.h"
 #include "toolcalls/learned_format.h"
+#include "toolcalls/reasoning.h"
 #include "toolcalls/tool_calls.h"
 
 namespace {
@@ -26,13 +30,40 @@ const wick::ToolFormat* format_of(const std::string& text) {
   return at->second == nullptr ? nullptr : &at->second->format;
 }
 
-template <class Split>
-std::vector<wick::ToolPiece> pieces_of(Split split, const std::string& text, std::size_t size) {
-  std::vector<wick::ToolPiece> out;
+using Pieces = std::vector<wick::ToolPiece>;
+
+// What an answer goes through: in Harmony one reader, else reasoning first and calls behind it.
+struct Readers {
+  wick::ReasoningSplit reasoning = wick::ReasoningSplit::off();
+  std::optional<wick::ToolCallSplit> calls = {};
+  std::optional<wick::HarmonySplit> harmony = {};
+
+  void read(std::string_view piece, bool is_end, Pieces& out) {
+    if (harmony) return is_end ? harmony->finish(out) : harmony->push(piece, out);
+    std::string thought, text;
+    if (is_end) {
+      reasoning.finish(thought, text);
+    } else {
+      reasoning.push(piece, thought, text);
+    }
+    tell(wick::ToolPiece::Kind::kReasoning, thought, out);
+    calls->push(text, out);
+    if (is_end) calls->finish(out);
+  }
+};
+
+Pieces pieces_of(Readers readers, std::string_view text, std::size_t size) {
+  Pieces out;
   for (std::size_t at = 0; at < text.size(); at += size)
-    split.push(std::string_view(text).substr(at, size), out);
-  split.finish(out);
+    readers.read(text.substr(at, size), false, out);
+  readers.read({}, true, out);
   return out;
+}
+
+bool is_same(const Pieces& a, const Pieces& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.kind == y.kind && x.text == y.text;
+  });
 }
 
 wick::Object answer(const std::string& line) {
@@ -49,18 +80,29 @@ wick::Object answer(const std::string& line) {
   }
   wick::Object out;
   out["format"] = nullptr;
-  std::vector<wick::ToolPiece> pieces;
-  if (wick::is_harmony(tmpl)) {
-    out["format"] = "harmony";
-    pieces = pieces_of(wick::HarmonySplit(names), text, size);
-  } else if (const wick::ToolFormat* const format = format_of(tmpl); format != nullptr) {
-    out["format"] = format->name;
-    pieces = pieces_of(wick::ToolCallSplit(*format, tools), text, size);
-  }
-  std::string said;
+  const wick::ToolFormat* const format = format_of(tmpl);
+  const bool is_harmony = wick::is_harmony(tmpl);
+  const auto readers = [&] {
+    Readers made;
+    if (is_harmony) {
+      made.harmony.emplace(names);
+    } else {
+      made.reasoning =
+          wick::ReasoningSplit(*fields.find("inside")->boolean(), wick::reasoning_marks_of(tmpl));
+      made.calls.emplace(*format, tools);
+    }
+    return made;
+  };
+  if (!is_harmony && format == nullptr) return out;
+  out["format"] = is_harmony ? "harmony" : format->name;
+  const Pieces pieces = pieces_of(readers(), text, size);
+  out["split"] = is_same(pieces, pieces_of(readers(), text, 1)) &&
+                 is_same(pieces, pieces_of(readers(), text, text.size() + 1));
+  std::string said, thought;
   wick::Array calls;
   for (const wick::ToolPiece& piece : pieces) {
     if (piece.kind == wick::ToolPiece::Kind::kText) said += piece.text;
+    if (piece.kind == wick::ToolPiece::Kind::kReasoning) thought += piece.text;
     if (piece.kind == wick::ToolPiece::Kind::kCall)
       calls.push_back(wick::json_object({{"name", piece.text}, {"arguments", ""}}));
     if (piece.kind == wick::ToolPiece::Kind::kArguments) {
@@ -68,6 +110,7 @@ wick::Object answer(const std::string& line) {
       arguments = *arguments.string() + piece.text;
     }
   }
+  out["reasoning"] = thought;
   out["text"] = said;
   out["calls"] = std::move(calls);
   return out;
