@@ -50,7 +50,6 @@ struct Job final : Transfer {
   CurlEasy easy = {};
   CurlHeaders headers = {};
   TransferHead head = {};
-  std::string shown = {};  // the URL, for messages
   std::size_t n_header_bytes = 0, n_bytes = 0;
   std::int64_t started = monotonic_ns(), progress = started;
   bool has_progress = false, is_head_sent = false, is_full = false, is_stopped = false;
@@ -76,6 +75,12 @@ struct Job final : Transfer {
     if (is_head_sent || head.status == 0) return;
     is_head_sent = true;
     sink->head(head);
+  }
+
+  // The URL, for messages.
+  std::string shown() const {
+    const auto url = parse_url(request.url);
+    return url ? printable(url->shown) : std::string("the URL");
   }
 
   // When its next limit is reached, with the limit's id; 0 = none.
@@ -195,6 +200,7 @@ void set_options(Job& job) {
 
 bool is_before_sending(CURLcode code) {
   return code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT ||
+         code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL ||
          code == CURLE_SSL_CONNECT_ERROR || code == CURLE_PEER_FAILED_VERIFICATION ||
          code == CURLE_OPERATION_TIMEDOUT;
 }
@@ -225,7 +231,7 @@ std::optional<Error> error_of(const Job& job, CURLcode code) {
                                : what_ended(job, id, code);
   return Error{.code = is_ours ? ErrorCode::kCancelled : ErrorCode::kUnavailable,
                .id = std::move(id),
-               .message = cat(job.shown, ": ", what)};
+               .message = cat(job.shown(), ": ", what)};
 }
 
 Error stopped() {
@@ -257,9 +263,7 @@ class CurlTransfers final : public DrivenTransfers {
 
   Result<std::shared_ptr<Transfer>> start(TransferRequest request,
                                           std::shared_ptr<TransferSink> sink) override {
-    WICK_TRY(const UrlParts url, parse_url(request.url));
     const auto job = std::make_shared<Job>(shared_, std::move(request), std::move(sink));
-    job->shown = printable(url.shown);
     job->easy.reset(curl().easy_init());
     if (!job->easy)
       return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};

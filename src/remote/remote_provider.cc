@@ -16,6 +16,7 @@ class RemoteProvider final : public Provider {
  public:
   RemoteProvider(Endpoint endpoint, std::shared_ptr<Transfers> transfers)
       : endpoint_(std::make_shared<const Endpoint>(std::move(endpoint))),
+        addresses_(address_kind(*endpoint_)),
         transfers_(std::move(transfers)) {}
 
   std::string_view name() const noexcept override { return endpoint_->name; }
@@ -126,13 +127,14 @@ class RemoteProvider final : public Provider {
     return {.url = cat(endpoint_->url, call.path),
             .body = call.body.empty() ? std::string() : to_json(call.body),
             .headers = request_headers(*endpoint_),
-            .endpoint = address_kind(*endpoint_),
+            .endpoint = addresses_,
             .unix_socket = endpoint_->unix_socket,
             .connect_ms = endpoint_->connect_ms,
             .total_ms = endpoint_->total_ms};
   }
 
   const std::shared_ptr<const Endpoint> endpoint_;
+  const AddressKind addresses_;
   const std::shared_ptr<Transfers> transfers_;
 };
 

@@ -4,7 +4,8 @@
 //
 //   WICK_TRY(const auto ledger, Ledger::open({.path = "usage.db"}));
 //   WICK_TRY(const Reservation held, ledger->reserve(charge, budgets, 1200, now));
-//   ledger->settle(held, {.cost = 700, .usage = usage});   // written within 20 ms
+//   ledger->settle(held, {.cost = 700, .usage = usage});   // written within 20 ms; what costs
+//                                                          // nothing within a second
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,9 @@ struct LedgerOptions {
   std::string path = {};   // ":memory:" for one that is not kept, "postgresql://…" (libpq's URI)
   bool is_durable = true;  // false: an fsync less, for tests and simulations
   bool writes_at_once = false;  // settle() returns when it is written; no thread is started
+  // Within this time requests that cost nothing are written, sooner if they are many. A crash loses
+  // their rows, and no money.
+  std::int64_t free_ms = 1000;
   // In PostgreSQL a process is gone if it has not renewed its reservations for as long.
   std::int64_t lease_ms = 60'000;
   // A store that cannot be opened is no error of open(): the ledger's thread tries it again, after

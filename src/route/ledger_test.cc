@@ -150,6 +150,37 @@ TEST(LedgerUnwritable, RowsOfRequestsThatCostNothingWaitWithinABound) {
   EXPECT_EQ(rows->at(1).cost, 4);
 }
 
+TEST(LedgerThread, WritesWhatCostsNothingLaterOrWithOthersOrInLargeGroups) {
+  const wick::test::TempDir dir;
+  const std::string path = (dir.path() / "usage.db").string();
+  const auto ledger = *Ledger::open({.path = path, .is_durable = false, .free_ms = 3'600'000});
+  const auto other = *Ledger::open({.path = path, .is_durable = false});
+  const auto n_written = [&] {
+    const auto rows = other->usage(0, false);
+    std::int64_t n = 0;
+    for (const UsageRow& row : *rows)
+      n += row.requests;
+    return n;
+  };
+  const auto wait_for = [&](std::int64_t n) {
+    for (int i = 0; i < 1000 && n_written() < n; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(n_written(), n);
+  };
+  const Reservation free{.unix_s = kNoon, .charge = {.provider = "free"}};
+  ledger->settle(free, {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(n_written(), 0);
+  const auto held = *ledger->reserve({.provider = "paid"}, {}, 5, kNoon);  // takes it along
+  wait_for(1);
+  ledger->settle(free, {});
+  ledger->settle(held, {.cost = 4});
+  wait_for(3);
+  for (int i = 0; i < 1025; ++i)
+    ledger->settle(free, {});
+  wait_for(1028);
+}
+
 TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
   const auto ledger = Ledger::open({.path = "postgresql:///x?host=/nowhere&password=secret"});
   ASSERT_FALSE(ledger);

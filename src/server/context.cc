@@ -79,10 +79,11 @@ namespace {
 
 // A request may name a LoRA adapter as its model (vLLM). What its field "lora" says is stronger.
 void take_adapter(const Context& context, ParsedRequest& parsed) {
-  for (const ServedModel& model : served_models(context)) {
+  const std::vector<ServedModel> models = served_models(context);
+  for (const ServedModel& model : models) {
     if (model.name == parsed.request.model) return;
   }
-  for (const ServedModel& model : served_models(context)) {
+  for (const ServedModel& model : models) {
     for (const std::string& adapter : model.adapters) {
       if (adapter != parsed.request.model) continue;
       parsed.request.model = model.name;
