@@ -6,8 +6,13 @@
 #include <poll.h>
 
 #include <atomic>
-#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "support/scripted_upstream.h"
