@@ -63,6 +63,11 @@ int rank_of(const json& fields) {
   return most;
 }
 
+// The rank of A [rank, in], or of a stack of these.
+std::int64_t rank_of(const TensorView& a) noexcept {
+  return a.shape.dim[static_cast<std::size_t>(a.shape.rank - 2)];
+}
+
 // PEFT's name of a parameter's A: of a module whose parameters are the experts' matrices.
 bool is_of_parameter(std::string_view name) noexcept {
   return name.ends_with(".experts.lora_A.weight") ||
@@ -156,8 +161,7 @@ Result<void> Adapter::check_tensors() {
 
 // Of a parameter of experts only the binder knows how many there are.
 Result<void> Adapter::check_rank(const TensorView& a) {
-  const std::int64_t rank =
-      is_of_parameter(a.name) ? configured_rank_ : a.shape.dim[a.shape.rank - 2];
+  const std::int64_t rank = is_of_parameter(a.name) ? configured_rank_ : rank_of(a);
   if (rank < 1 || rank > kMaxAdapterRank) {
     return unsupported(file_, cat("tensor '", printable(a.name), "' has rank ", rank,
                                   ", wanted are 1 to ", kMaxAdapterRank));
@@ -190,7 +194,7 @@ std::optional<Adapter::Change> Adapter::find(std::span<const NameRule> names,
     const std::string name = with_numbers(canonical, layer, expert);
     const TensorView* const a = file_.find(cat(name, ".lora_a"));
     if (a == nullptr) return std::nullopt;
-    return change_of(name, a, file_.find(cat(name, ".lora_b")), a->shape.dim[a->shape.rank - 2]);
+    return change_of(name, a, file_.find(cat(name, ".lora_b")), rank_of(*a));
   }
   for (const NameRule& rule : names) {
     if (rule.canonical != canonical || !rule.hf.ends_with(kWeight)) continue;
