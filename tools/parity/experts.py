@@ -12,6 +12,7 @@ transformers 5.23.0; seeds are fixed.
 """
 import argparse
 import json
+import logging
 import math
 import pathlib
 import shutil
@@ -24,6 +25,7 @@ import numpy as np
 import torch
 import transformers
 
+import models
 from expert_models import MODELS, RECURRENT
 
 TOKENS = 96
@@ -65,24 +67,15 @@ def make_model(name):
     return model
 
 
-def to_gguf(source, folder, out):
-    """The converter with every class's vocabulary left out (some look for the file nevertheless), and the layers that predict further tokens, which these models lack."""
-    vocab = {f"token {i}": i for i in range(json.loads((folder / "config.json").read_text())["vocab_size"])}
-    (folder / "tokenizer.json").write_text(json.dumps({"model": {"type": "WordPiece", "vocab": vocab}, "added_tokens": []}))
-    options = ["--no-mtp"] if folder.name.startswith(RECURRENT) else []
-    program = (
-        "import sys; sys.path[:0] = [%r, %r]; import runpy, conversion\n"
-        "plain = conversion.get_model_class\n"
-        "def without_vocabulary(*args, **keys):\n"
-        "    found = plain(*args, **keys)\n"
-        "    found.set_vocab = lambda self: None\n"
-        "    return found\n"
-        "conversion.get_model_class = without_vocabulary\n"
-        "sys.argv = ['convert', %r, '--outtype', 'f32', '--outfile', %r] + %r\n"
-        "runpy.run_path(%r, run_name='__main__')\n"
-    ) % (source + "/gguf-py", source, str(folder), str(out), options, source + "/convert_hf_to_gguf.py")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or ["?"])[-1]
+def to_gguf(folder, out):
+    """By the converter's classes in this process, which has loaded torch. Returns why they refuse, or None."""
+    config = (folder / "config.json").read_text()
+    try:
+        models.convert(folder, out)
+    except (Exception, SystemExit) as error:
+        return f"{type(error).__name__}: {error}".splitlines()[0]
+    finally:
+        (folder / "config.json").write_text(config)
 
 
 def wick_logits(wick, path, ids, out):
@@ -93,7 +86,7 @@ def wick_logits(wick, path, ids, out):
     return np.load(out), ""
 
 
-def write(name, source, folder):
+def write(name, folder):
     """What transformers says of the model, and both files; nothing where the folder has it all. Returns why there is no GGUF."""
     if not (folder / "logits.bin").exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,15 +99,15 @@ def write(name, source, folder):
         logits = result.logits[0].float().numpy()
         spread = float(np.abs(logits).max())
         assert 2 < spread < 200, (name, spread)
-        (folder / "why.txt").write_text(to_gguf(source, folder, folder / "model.gguf") or "")
+        (folder / "why.txt").write_text(to_gguf(folder, folder / "model.gguf") or "")
         ids.tofile(folder / "ids.bin")
         logits.astype("<f4").tofile(folder / "logits.bin")
     return (folder / "why.txt").read_text()
 
 
-def compare(name, wick, source, folder):
+def compare(name, wick, folder):
     """{"safetensors": largest difference, "gguf": …}, and whether both are small enough."""
-    why = write(name, source, folder)
+    why = write(name, folder)
     ids, logits = np.fromfile(folder / "ids.bin", "<i4"), np.fromfile(folder / "logits.bin", "<f4").reshape(TOKENS, -1)
     limit, is_right, words, row = (1e-3 if name.startswith(RECURRENT) else 3e-4), True, [], {}
     for kind, path in (("safetensors", folder), ("GGUF", folder / "model.gguf")):
@@ -153,12 +146,14 @@ def main():
     parser.add_argument("--work", help="keep what transformers computed here, and use it again")
     parser.add_argument("--goldens", nargs="+", default=[])
     args = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    sys.path[:0] = [args.llama_source, args.llama_source + "/gguf-py"]
     names = args.goldens[1:] or [name for name in MODELS if name.startswith(args.only)]
     wrong, results = 0, {}
     with tempfile.TemporaryDirectory() as fresh:
         for name in names:
             folder = pathlib.Path(args.work or fresh) / name
-            row, is_right = compare(name, args.wick, args.llama_source, folder)
+            row, is_right = compare(name, args.wick, folder)
             wrong += not is_right
             results.setdefault(name.split("_")[0], {})[name.split("_", 1)[1]] = row
             if args.goldens:
