@@ -120,30 +120,52 @@ TEST(HostileAssistReply, ManyBracesEndQuickly) {
     EXPECT_TRUE(command_of(text.substr(0, i)).starts_with("error: ")) << i;
 }
 
-TEST(AssistConversation, SecondAnswerIsAskedWithTheParsersError) {
+std::vector<Message> messages_of(const Request& request) {
+  const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt);
+  return messages == nullptr ? std::vector<Message>() : *messages;
+}
+
+TEST(AssistConversation, ARemoteModelIsAskedAgainWithTheParsersError) {
   Replies provider({{R"({"cmd": "echo 'a"})"}, {R"({"cmd": "echo a"})"}});
-  Conversation talk = talk_with(provider);
+  Conversation talk(provider, {.is_remote = true}, {{.content = "say"}});
   const auto proposal = talk.propose();
   ASSERT_TRUE(proposal);
   EXPECT_EQ(proposal->command, "echo a");
-  EXPECT_TRUE(proposal->is_retry);
-  const auto* const asked = std::get_if<std::vector<Message>>(&provider.seen[1].prompt);
-  ASSERT_NE(asked, nullptr);
-  ASSERT_EQ(asked->size(), 3U);
-  EXPECT_EQ((*asked)[1].content.text(), R"({"cmd": "echo 'a"})");
-  EXPECT_NE((*asked)[2].content.text().find("line 1, column 6"), std::string::npos)
-      << (*asked)[2].content.text();
+  EXPECT_EQ(proposal->retries, 1);
+  const std::vector<Message> asked = messages_of(provider.seen[1]);
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_EQ(asked[1].content.text(), R"({"cmd": "echo 'a"})");
+  EXPECT_NE(asked[2].content.text().find("line 1, column 6"), std::string::npos)
+      << asked[2].content.text();
   EXPECT_EQ(provider.seen[0].generation.temperature, 0);
   EXPECT_EQ(provider.seen[0].generation.response_format.type, "json_schema");
 }
 
-TEST(AssistConversation, TwoUnusableAnswersAreAnErrorAndNoThirdIsAsked) {
-  Replies provider({{"Run ls."}, {"Really, ls."}, {R"({"cmd": "ls"})"}});
+TEST(AssistConversation, UnusableAnswersAreAnErrorAfterTheRetries) {
+  for (const bool is_remote : {false, true}) {
+    Replies provider(std::deque<Replies::Reply>(kMaxRetries + 5, {"Run ls."}));
+    Conversation talk(provider, {.is_remote = is_remote}, {{.content = "say"}});
+    const auto proposal = talk.propose();
+    ASSERT_FALSE(proposal);
+    EXPECT_EQ(proposal.error().id, "no_usable_reply");
+    EXPECT_EQ(provider.seen.size(), is_remote ? 2U : 1U + kMaxRetries);
+  }
+}
+
+TEST(AssistConversation, ALocalModelIsAskedTheSameAgainWithOtherSeeds) {
+  Replies provider({{"Run ls."}, {R"({"cmd": "echo 'a"})"}, {R"({"cmd": "ls"})"}});
   Conversation talk = talk_with(provider);
   const auto proposal = talk.propose();
-  ASSERT_FALSE(proposal);
-  EXPECT_EQ(proposal.error().id, "no_usable_reply");
-  EXPECT_EQ(provider.seen.size(), 2U);
+  ASSERT_TRUE(proposal);
+  EXPECT_EQ(proposal->retries, 2);
+  ASSERT_EQ(provider.seen.size(), 3U);
+  EXPECT_EQ(provider.seen[0].generation.temperature, 0);
+  EXPECT_FALSE(provider.seen[0].generation.seed);
+  for (const Request& request : provider.seen)
+    EXPECT_EQ(messages_of(request).size(), 1U);
+  EXPECT_GT(provider.seen[1].generation.temperature, 0);
+  ASSERT_TRUE(provider.seen[1].generation.seed && provider.seen[2].generation.seed);
+  EXPECT_NE(*provider.seen[1].generation.seed, *provider.seen[2].generation.seed);
 }
 
 TEST(AssistConversation, AnAnswerThatWasCutIsNoCommand) {
@@ -152,18 +174,58 @@ TEST(AssistConversation, AnAnswerThatWasCutIsNoCommand) {
   const auto proposal = talk.propose();
   ASSERT_TRUE(proposal);
   EXPECT_EQ(proposal->command, "ls");
+  EXPECT_EQ(provider.seen[0].generation.max_tokens, kMaxReplyTokens);
+  EXPECT_EQ(provider.seen[1].generation.max_tokens, kMaxRetryTokens);
+}
+
+TEST(AssistConversation, ALoopIsNoCommandEvenWhereItEnds) {
+  std::string text = R"({"cmd": "ls)";
+  for (int i = 0; i < 40; ++i)
+    text += " | sort -u";
+  Replies provider({{text + R"("})"}, {text, FinishReason::kCancelled}, {R"({"cmd": "ls"})"}});
+  Conversation talk = talk_with(provider);
+  const auto proposal = talk.propose();
+  ASSERT_TRUE(proposal) << proposal.error().message;
+  EXPECT_EQ(proposal->command, "ls");
+}
+
+TEST(AssistReply, FindsLoopsInAnyPieces) {
+  const auto finds = [](const std::string& text, std::size_t piece) {
+    LoopFinder loop;
+    for (std::size_t at = 0; at < text.size(); at += piece)
+      loop.add(std::string_view(text).substr(at, piece));
+    return loop.is_found();
+  };
+  const auto times = [](const std::string& text, std::size_t n) {
+    std::string out;
+    for (std::size_t i = 0; i < n; ++i)
+      out += text;
+    return out;
+  };
+  const std::string longest(kMaxLoopPeriod - 1, 'a');
+  for (const std::size_t piece : {1U, 7U, 1000U}) {
+    EXPECT_TRUE(finds("echo " + times("=", kMinLoop + 1) + "\"}", piece));
+    EXPECT_FALSE(finds("echo " + times("=", kMinLoop), piece));
+    EXPECT_TRUE(finds("ls" + times(" | " + std::string(60, 'a'), 4), piece));
+    EXPECT_FALSE(finds("ls" + times(longest + "b", 3), piece));
+    EXPECT_TRUE(finds(times(longest + "b", 4), piece));
+    EXPECT_FALSE(finds(times(longest + "bc", 20), piece)) << "a longer period is not looked for";
+  }
 }
 
 TEST(AssistConversation, ALongCommandNamesTheLimit) {
-  Replies provider({{cat(R"({"cmd": "echo )", std::string(5000, 'a'), R"("})")}});
+  std::string numbers;
+  for (int i = 1000; numbers.size() < 5000; ++i)
+    numbers += cat(i, " ");
+  Replies provider({{cat(R"({"cmd": "echo )", numbers, R"(x"})")}});
   Conversation talk = talk_with(provider);
   const auto proposal = talk.propose();
   ASSERT_FALSE(proposal);
-  EXPECT_EQ(proposal.error().message, "the command has 5005 bytes, the limit is 4096");
+  EXPECT_EQ(proposal.error().message, "the command has 5006 bytes, the limit is 4096");
 }
 
 TEST(AssistConversation, RevisionGoesOnFromTheCommandThatTheUserHas) {
-  Replies provider({{R"({"cmd": "ls"})"}, {R"({"cmd": "ls -S"})"}, {"?"}, {"?"}});
+  Replies provider({{R"({"cmd": "ls"})"}, {R"({"cmd": "ls -S"})"}});
   Conversation talk = talk_with(provider);
   ASSERT_TRUE(talk.propose());
   const auto next = talk.revise("by size", "ls -a");

@@ -13,8 +13,10 @@ namespace wick::assist {
 
 namespace {
 
+constexpr double kRetryTemperature = 0.6;
 constexpr double kAlternativeTemperature = 0.8;
 constexpr int kTriesPerAlternative = 3;
+constexpr int kSeedsApart = 100;  // alternatives have the seeds 1 to 27, retries are 100 apart
 constexpr int kMaxExplanation = 160;      // tokens
 constexpr std::size_t kMaxQuoted = 2000;  // bytes of an unusable answer in the next turn
 
@@ -34,34 +36,45 @@ bool is_parsed(shell::Dialect dialect) {
 }
 
 // `seed` 0: the most likely answer.
-Result<Conversation::Turn> Conversation::answer(const std::vector<Message>& messages, int seed) {
+Result<Conversation::Turn> Conversation::answer(const std::vector<Message>& messages, int seed,
+                                                int max_tokens) {
   if (settings_.cancel.stop_requested()) return interrupted();
   Request request{.model = settings_.model, .prompt = messages};
   Generation& generation = request.generation;
   generation.cancel = settings_.cancel;
-  generation.max_tokens = settings_.is_remote ? kMaxRemoteTokens : kMaxReplyTokens;
-  generation.temperature = seed == 0 ? 0 : kAlternativeTemperature;
+  generation.max_tokens = max_tokens;
+  generation.temperature = seed == 0            ? 0
+                           : seed < kSeedsApart ? kAlternativeTemperature
+                                                : kRetryTemperature;
   if (seed != 0) generation.seed = static_cast<std::uint64_t>(seed);
   if (!settings_.is_remote) generation.thinking = false;
   if (has_format_) generation.response_format = reply_format(settings_.frame, settings_.is_remote);
-  auto completion = ask(provider_, request);
+  LoopFinder loop;
+  const EventSink sink = [&loop](const Event& event) {
+    const auto* const text = std::get_if<TextEvent>(&event);
+    return text == nullptr || !loop.add(text->text);
+  };
+  auto completion = ask(provider_, request, sink);
   if (!completion && settings_.is_remote && has_format_ &&
       (completion.error().code == ErrorCode::kInvalid ||
        completion.error().code == ErrorCode::kUnsupported)) {
     has_format_ = false;  // an API without schemas: the prompt alone holds the answer to its form
     generation.response_format = {};
-    completion = ask(provider_, request);
+    completion = ask(provider_, request, sink);
   }
   if (!completion) return std::move(completion).error();
-  if (completion->finish == FinishReason::kCancelled) return interrupted();
-  const bool is_cut =
-      completion->finish == FinishReason::kLength || completion->usage.steered_tokens > 0;
-  return Turn{.text = std::move(completion->text), .usage = completion->usage, .is_cut = is_cut};
+  if (completion->finish == FinishReason::kCancelled && !loop.is_found()) return interrupted();
+  const bool is_cut = loop.is_found() || completion->finish == FinishReason::kLength ||
+                      completion->usage.steered_tokens > 0;
+  return Turn{.text = std::move(completion->text),
+              .usage = completion->usage,
+              .is_cut = is_cut,
+              .is_loop = loop.is_found()};
 }
 
 // kInvalid, id "bad_reply": the next turn may do better.
 Result<Proposal> Conversation::used(const Turn& turn) const {
-  // The beginning of a command is another command.
+  if (turn.is_loop) return unusable("the answer repeats itself without end");
   if (turn.is_cut) return unusable("the answer is too long and was cut");
   WICK_TRY(Reply reply, read_reply(turn.text, settings_.frame));
   Proposal out{.usage = turn.usage};
@@ -91,30 +104,37 @@ Result<Proposal> Conversation::used(const Turn& turn) const {
 
 Result<Proposal> Conversation::answered(const std::vector<Message>& messages, int seed) {
   const std::int64_t begin = monotonic_ns();
-  WICK_TRY(Turn turn, answer(messages, seed));
-  auto proposal = used(turn);
-  if (!proposal && proposal.error().id == "bad_reply") {
-    std::vector<Message> again = messages;
+  const bool is_remote = settings_.is_remote;
+  const int n_retries = is_remote || seed != 0 ? 1 : kMaxRetries;
+  std::vector<Message> asked = messages;
+  int max_tokens = is_remote ? kMaxRemoteTokens : kMaxReplyTokens;
+  for (int retry = 0;; ++retry) {
+    const int its_seed = is_remote ? seed : seed + retry * kSeedsApart;
+    WICK_TRY(const Turn turn, answer(asked, its_seed, max_tokens));
+    auto proposal = used(turn);
+    if (proposal) {
+      constexpr double kNsPerMs = 1e6;
+      proposal->ms = static_cast<double>(monotonic_ns() - begin) / kNsPerMs;
+      proposal->retries = retry;
+    }
+    if (proposal || proposal.error().id != "bad_reply") return proposal;
+    if (retry == n_retries) {
+      return Error{.code = ErrorCode::kUnavailable,
+                   .id = "no_usable_reply",
+                   .message = cat("the model gave no usable command: ", proposal.error().message),
+                   .hint = "say it in other words, or use a larger model (-m)"};
+    }
+    if (!is_remote) {
+      max_tokens = turn.is_cut ? kMaxRetryTokens : kMaxReplyTokens;
+      continue;
+    }
     if (!turn.text.empty())
-      again.push_back({.role = "assistant",
+      asked.push_back({.role = "assistant",
                        .content = repair_utf8(std::string_view(turn.text).substr(0, kMaxQuoted))});
-    again.push_back({.role = "user",
+    asked.push_back({.role = "user",
                      .content = cat("This cannot be used: ", proposal.error().message,
                                     ". Answer again, in the form that was asked for.")});
-    WICK_TRY(turn, answer(again, seed));
-    proposal = used(turn);
-    if (proposal) proposal->is_retry = true;
   }
-  if (!proposal && proposal.error().id == "bad_reply") {
-    return Error{.code = ErrorCode::kUnavailable,
-                 .id = "no_usable_reply",
-                 .message = cat("the model gave no usable command: ", proposal.error().message),
-                 .hint = "say it in other words, or use a larger model (-m)"};
-  }
-  if (!proposal) return proposal;
-  constexpr double kNsPerMs = 1e6;
-  proposal->ms = static_cast<double>(monotonic_ns() - begin) / kNsPerMs;
-  return proposal;
 }
 
 Result<Proposal> Conversation::propose() {

@@ -1,6 +1,10 @@
-// A conversation with a model about one command: the first proposal, alternatives, revisions. An
-// answer that cannot be used gets one more turn that quotes the error. The verdict is that of
-// shell/verdict.h over the command's bytes and never reads the model. One thread.
+// A conversation with a model about one command: the first proposal, alternatives, revisions. The
+// first answer is greedy. If it cannot be used, a local model is asked the same question again,
+// sampled with fixed seeds, so the same prompt always gets the same command. (Small models that
+// read their own loop repeat it, and copy the text of an error into the command.) A remote model is
+// asked once more, with its answer and the error. A cut answer is never a command, because the
+// beginning of a command is another command. The verdict is that of shell/verdict.h over the
+// command's bytes and never reads the model. One thread.
 //
 //   Conversation talk(*provider, settings, make_prompt(machine, ask, facts, frame));
 //   WICK_TRY(const Proposal first, talk.propose());
@@ -38,7 +42,7 @@ struct Proposal {
   shell::Verdict verdict = {};
   Usage usage = {};  // of the answer that was used
   double ms = 0;     // of all answers
-  bool is_retry = false;
+  int retries = 0;
 };
 
 // Whether the parser knows the dialect: in others every command is kHigh.
@@ -49,7 +53,7 @@ class Conversation {
   Conversation(Provider& provider, ProposeSettings settings, std::vector<Message> prompt)
       : provider_(provider), settings_(std::move(settings)), messages_(std::move(prompt)) {}
 
-  // Errors: the provider's; kUnavailable "no_usable_reply" after the second unusable answer;
+  // Errors: the provider's; kUnavailable "no_usable_reply" after kMaxRetries (remote: one);
   // kInvalid "command_too_long"; kCancelled.
   Result<Proposal> propose();
 
@@ -73,10 +77,11 @@ class Conversation {
   struct Turn {
     std::string text = {};  // the model's answer
     Usage usage = {};
-    bool is_cut = false;
+    bool is_cut = false;   // at max_tokens, or in a loop
+    bool is_loop = false;  // … in a loop
   };
 
-  Result<Turn> answer(const std::vector<Message>& messages, int seed);
+  Result<Turn> answer(const std::vector<Message>& messages, int seed, int max_tokens);
   Result<Proposal> used(const Turn& turn) const;
   Result<Proposal> answered(const std::vector<Message>& messages, int seed);
 

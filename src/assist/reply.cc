@@ -137,4 +137,15 @@ Result<Reply> read_reply(std::string_view text, Frame frame) {
   return read_fenced_reply(text);
 }
 
+bool LoopFinder::add(std::string_view piece) {
+  for (const char c : piece) {
+    for (std::size_t p = 1; p <= kMaxLoopPeriod && p <= text_.size(); ++p) {
+      same_[p] = text_[text_.size() - p] == c ? same_[p] + 1 : 0;
+      is_found_ = is_found_ || same_[p] >= std::max(kMinLoop, 3 * p);
+    }
+    text_ += c;
+  }
+  return is_found_;
+}
+
 }  // namespace wick::assist

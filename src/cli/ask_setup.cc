@@ -259,6 +259,7 @@ Object to_object(const AskSetup& setup, const std::string& sentence,
                                {"level", shell::name(result.level)}});
   }
   out["shell"] = setup.machine.shell;
+  out["retries"] = proposal.retries;
   out["ms"] = static_cast<std::int64_t>(proposal.ms + 0.5);
   return out;
 }

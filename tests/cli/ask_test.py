@@ -66,7 +66,7 @@ class WithoutTerminal(Asked):
         self.fails(self.home.ask(" \t "), 2, "the sentence is empty", "4096")
         self.fails(self.home.ask(), 2, "the sentence is empty")
         self.fails(self.home.ask("a" * 4097), 2, "the sentence has 4097 bytes, the limit is 4096")
-        self.home.says(cmd("echo " + "a" * 4092))
+        self.home.says(cmd("echo " + "".join(f"{n:04}" for n in range(1023))))
         self.fails(self.home.ask("x"), 2, "the command has 4097 bytes, the limit is 4096")
         self.fails(self.home.ask("--max-command-length", "9", "x"), 2, "the limit is 9")
         self.assertEqual(json.loads(self.home.ask("--json", " ").stdout)["error"]["code"], "empty_sentence")
@@ -85,6 +85,7 @@ class WithoutTerminal(Asked):
         self.assertEqual((said["ask"], said["cmd"], said["level"], said["shell"]), ("remove all", DANGER, "high", "bash"))
         self.assertEqual(said["effects"][0]["kind"], "deletes")
         self.assertIsInstance(said["ms"], int)
+        self.assertEqual(said["retries"], 0)
 
     def test_what_is_piped_in_is_context(self):
         self.home.environment["WICK_SHELL_REMOTE_CONTEXT"] = "input"

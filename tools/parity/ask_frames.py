@@ -9,7 +9,8 @@ Commands run in the tasks' file systems (Debian's bubblewrap: /usr and /etc read
 there. An answer is right
 if exit status, output and tree (paths, modes, contents) are those of one of the task's two reference commands, each run in a fresh copy;
 output is sorted unless the task names an order. Commands rated critical do not run and are wrong. A task is left out if no reference
-command runs here (a program is missing) or if both give another result when they run again. --tasks takes N of them, evenly drawn. The
+command runs here (a program is missing), if both give another result when they run again, or if they print and change nothing: then a
+command that does nothing would be right. --tasks takes N of them, evenly drawn. The
 lines of FILE are asked in the default frame only. PYTHON is a virtual environment's that has shell-gpt. The folder ANSWERS keeps the
 answers; what it has is not asked again. Exit 1 if the default frame scores below fence extraction, or, with WICK_TEST_STRICT=1, if a
 sentence got no usable answer.
@@ -56,8 +57,8 @@ class Bench:
                 (root / name).mkdir(parents=True)
             for name in ("bin", "sbin", "lib", "lib64"):
                 (root / name).symlink_to("usr/" + name)
-            with (assets / f"docker/setup_nl2b_fs_{i}.sh").open(encoding="utf-8") as script:
-                self.box(root, "bash", stdin=script, stdout=subprocess.DEVNULL)
+            script = shutil.copy(assets / f"docker/setup_nl2b_fs_{i}.sh", root)  # tasks name it, too
+            self.box(root, "bash", "/" + os.path.basename(script), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     @staticmethod
     def box(root, *command, **streams):
@@ -85,11 +86,12 @@ class Bench:
         return self.results[key]
 
     def references(self, task):
-        """What counts as right; reference commands that do not run here, or not twice the same, are left out."""
-        found = []
+        """What counts as right; reference commands that do not run here, not twice the same, or do nothing are left out."""
+        found, before = [], tree(self.roots[task["fs"]])
         for gold in dict.fromkeys((task["gold"], task["gold2"])):
             one, two = shaped(self.run(task["fs"], gold), task), shaped(self.run(task["fs"], gold, 1), task)
-            if one == two and one[0] not in (126, 127, 137):
+            does_nothing = one[1] == (b"",) and one[2] == before
+            if one == two and one[0] not in (126, 127, 137) and not does_nothing:
                 found.append(one)
         return found
 
