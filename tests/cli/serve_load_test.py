@@ -192,9 +192,10 @@ class Load(unittest.TestCase):
 
     @staticmethod
     def patient(port, body, seconds, times):
-        """A client with a process of its own, in which nothing else waits: one request behind another, at random. `times`: ms to a refusal."""
+        """A client that has a processor whenever it wants one, as on a machine of its own: one request behind another, at random.
+        `times`: ms to a refusal."""
         try:
-            os.nice(-10)
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         except PermissionError:
             pass  # then it also waits for a processor
         text = json.dumps(body).encode()
