@@ -239,6 +239,7 @@ def report(name, results):
     texts = [end for r in good for end in r["texts"]]
     print(f"{name}: {len(good)} of {len(results)} schemas compile; {texts.count(-1)} of {len(texts)} documents accepted")
     shown("compile", [r["compile_us"] for r in good], "µs")
+    shown("again", [us for r in good for us in r.get("compile_again_us", [])], "µs")
     shown("mask", [ns / 1000 for r in good for ns in r["masks_ns"]], "µs")
     shown("memory", [r["bytes"] / 1e6 for r in good if "bytes" in r], "MB")
     kinds = {}

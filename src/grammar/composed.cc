@@ -213,7 +213,9 @@ std::optional<Recognizer::PlainText> ComposedRecognizer::plain_text(StateId stat
   if (step.kind != Kind::kDocument) return std::nullopt;
   auto text = program_.documents[step.index]->plain_text(thread.place);
   // Elsewhere the document may end amid plain text, and what is behind it go on.
-  return text && text->is_json_string ? text : std::nullopt;
+  if (!text || !text->is_json_string) return std::nullopt;
+  text->alone = PlainText::Alone::kNo;
+  return text;
 }
 
 bool ComposedRecognizer::is_worn() const noexcept {

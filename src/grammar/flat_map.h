@@ -97,6 +97,8 @@ class BasicFlatMap {
   int shift_ = 64;
 };
 
+inline constexpr std::size_t kHashEntryBytes = 16;  // of a FlatHashMap, about
+
 using FlatMap = BasicFlatMap<std::uint64_t>;
 using FlatHashMap = BasicFlatMap<std::uint32_t>;  // by 32 bits of a hash: half as large
 

@@ -8,6 +8,8 @@ namespace wick::grammar {
 
 inline constexpr std::size_t kMaxTrieTokenBytes = 4096;  // longer tokens are never allowed
 inline constexpr std::size_t kMaxMaskCacheBytes = 32U << 20U;
+inline constexpr std::size_t kMaxSharedStringBytes = 8U << 20U;  // masks that formats share
+inline constexpr std::size_t kMaxSharedExprBytes = 4U << 20U;    // and their expressions
 inline constexpr std::size_t kMaxPlainStates = 200'000;  // that PlainReach remembers
 inline constexpr std::size_t kMaxSparseIds = 1024;       // allowed tokens of a mask that is a list
 // Most parts of a concatenation or union for near_form(), which clamps their counters.
@@ -60,6 +62,7 @@ inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind th
 inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
 inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
 inline constexpr std::size_t kMaxSchemaSteps = 24'000;    // that are remembered
+inline constexpr std::size_t kMaxSchemaGrowth = 2U << 20U;  // by documents; then it is worn
 inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
 inline constexpr std::size_t kNumbersForCell = 8;         // that take as much memory as a cell
 

@@ -61,6 +61,9 @@ class Recognizer {
     // Within a JSON string: what is no UTF-8 is dead, so are control characters, and a quote unless
     // `rest` contains the empty string.
     bool is_json_string = false;
+    // The state is a document that is one JSON string, and nothing but `rest` decides what may
+    // come. kBeforeSpace: white space may come behind it.
+    enum class Alone : std::uint8_t { kNo, kAlone, kBeforeSpace } alone = Alone::kNo;
   };
 
   virtual std::optional<PlainText> plain_text(StateId state) {

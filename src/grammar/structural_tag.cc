@@ -254,19 +254,17 @@ class Reader {
     for (const Json& one : json.find("structures")->items) {
       const Json* const schema = one.find("schema");
       if (schema == nullptr) return bad("structures", "has an element without a schema");
-      Json content{.kind = Json::Kind::kObject,
-                   .items = {Json{.kind = Json::Kind::kString, .text = "json_schema"}, *schema},
-                   .keys = {"type", "json_schema"}};
+      Json content{.kind = Json::Kind::kObject};
+      content.add("type") = {.kind = Json::Kind::kString, .text = "json_schema"};
+      content.add("json_schema") = *schema;
       Json tag = one;
-      tag.keys.emplace_back("content");
-      tag.items.push_back(std::move(content));
+      tag.add("content") = std::move(content);
       tags.items.push_back(std::move(tag));
     }
-    Json whole{.kind = Json::Kind::kObject, .items = {std::move(tags)}, .keys = {"tags"}};
-    if (const Json* const triggers = json.find("triggers"); triggers != nullptr) {
-      whole.items.push_back(*triggers);
-      whole.keys.emplace_back("triggers");
-    }
+    Json whole{.kind = Json::Kind::kObject};
+    whole.add("tags") = std::move(tags);
+    if (const Json* const triggers = json.find("triggers"); triggers != nullptr)
+      whole.add("triggers") = *triggers;
     return triggered(whole, "structures", {});
   }
 

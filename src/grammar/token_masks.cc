@@ -4,13 +4,15 @@
 #include <bit>
 #include <utility>
 
+#include "base/check.h"
 #include "base/mix.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
 namespace {
 
-constexpr std::size_t kEntryBytes = 64;  // of a state whose mask is stored
+constexpr std::size_t kEntryBytes = 64;  // of a part or mask that is stored
+constexpr std::size_t kStateBytes = 16;  // of a state whose mask is stored
 
 // Four independent chains, for one is as slow as its multiplications.
 template <class Word>
@@ -26,53 +28,48 @@ std::uint64_t hash_words(const std::vector<Word>& words) noexcept {
   return mix_hash(mix_hash(h[0], h[1]), mix_hash(h[2], h[3]));
 }
 
-std::size_t bytes_of(const TokenMask& mask) noexcept {
-  return sizeof(TokenMask) + mask.ids.capacity() * sizeof(TokenId) + kEntryBytes;
-}
-
 std::uint64_t pair_of(std::uint32_t a, std::uint32_t b) noexcept {
   return (std::uint64_t{a} << 32U) | b;
 }
 
 }  // namespace
 
-bool TokenMask::allows(TokenId id) const noexcept {
-  if (id < 0) return false;
-  const auto i = static_cast<std::size_t>(id);
-  if (bits != nullptr && i / 64 < bits->size() && (((*bits)[i / 64] >> (i % 64)) & 1U) != 0)
-    return true;
-  return std::binary_search(ids.begin(), ids.end(), id);
-}
-
-void TokenMask::fill(std::span<std::uint64_t> out) const noexcept {
-  const std::size_t n = bits == nullptr ? 0 : std::min(bits->size(), out.size());
-  if (n > 0) std::copy_n(bits->begin(), n, out.begin());
-  std::fill(out.begin() + static_cast<std::ptrdiff_t>(n), out.end(), 0);
-  for (const TokenId id : ids) {
-    const auto i = static_cast<std::size_t>(id);
-    if (i / 64 < out.size()) out[i / 64] |= std::uint64_t{1} << (i % 64);
-  }
+TokenMasks::TokenMasks(std::unique_ptr<Recognizer> recognizer,
+                       std::shared_ptr<const TokenTrie> trie,
+                       std::shared_ptr<SharedStrings> strings)
+    : recognizer_(std::move(recognizer)),
+      trie_(std::move(trie)),
+      strings_(std::move(strings)),
+      path_(trie_->longest_token_bytes() + 1),
+      bytes_(path_.size()) {
+  WICK_CHECK(strings_ == nullptr || strings_->trie() == trie_, "strings of another trie");
 }
 
 Result<TokenMasks::Mask> TokenMasks::mask(StateId state) {
   if (state == kFailedState) return recognizer_->failure();
   recognizer_->begin(kMaskFuel);
   const StateId near = recognizer_->near_form(state, trie_->longest_token_bytes());
-  if (const auto known = cache_.find(near); known != cache_.end()) return known->second;
+  if (const std::uint32_t known = cache_.find(near); known != FlatHashMap::kNone)
+    return cached_[known];
   forget_if_full();
   Mask out;
   if (const auto parts = recognizer_->parts(near)) out = joined(*parts);
   if (out == nullptr) {
     WICK_TRY(out, compute(near));
   }
-  cache_bytes_ += kEntryBytes;
-  cache_.emplace(near, out);
+  const auto [id, is_new] =
+      cached_ids_.try_emplace(out.get(), static_cast<std::uint32_t>(cached_.size()));
+  if (is_new) cached_.push_back(out);
+  cache_bytes_ += is_new ? kEntryBytes : kStateBytes;
+  cache_.add(near, id->second);
   return out;
 }
 
 void TokenMasks::forget_if_full() {
   if (cache_bytes_ <= kMaxMaskCacheBytes) return;
   cache_.clear();
+  cached_.clear();
+  cached_ids_.clear();
   masks_.clear();
   bits_.clear();
   within_.clear();
@@ -91,25 +88,38 @@ TokenMasks::Mask TokenMasks::joined(const Parts& parts) {
   if (!behind) return nullptr;
   const std::uint64_t key = pair_of(parts.within, *behind);
   if (const auto known = joined_.find(key); known != joined_.end()) return known->second;
-  const Within* const value = within(parts.within);
+  const MaskPart* const value = within(parts.within);
   if (value == nullptr) return nullptr;
   scratch_.resize(trie_->plain_bits().size());
   value->mask->fill(scratch_);
   if (!walk_exits(value->exits, parts.behind)) return nullptr;
   cache_bytes_ += kEntryBytes;
-  return joined_[key] = mask_of_scratch(value->mask->bits);
+  return joined_[key] = mask_of_scratch(value->mask);
 }
 
-const TokenMasks::Within* TokenMasks::within(StateId state) {
-  if (const auto known = within_.find(state); known != within_.end()) return &known->second;
-  Within out;
-  exits_ = &out.exits;
-  const bool is_found = find_allowed(state);
-  exits_ = nullptr;
-  if (!is_found) return nullptr;
-  out.mask = mask_of_scratch(base_);
-  cache_bytes_ += kEntryBytes + out.exits.capacity() * sizeof(Exit);
-  return &(within_[state] = std::move(out));
+const MaskPart* TokenMasks::within(StateId state) {
+  if (const auto known = within_.find(state); known != within_.end()) return known->second.get();
+  const auto text = recognizer_->plain_text(state);
+  const bool is_alone = text && text->alone != PlainText::Alone::kNo;
+  const auto key = is_alone ? shared_key(*text, text->alone == PlainText::Alone::kBeforeSpace
+                                                    ? SharedStrings::Kind::kAloneBeforeSpace
+                                                    : SharedStrings::Kind::kAlone)
+                            : std::nullopt;
+  std::shared_ptr<const MaskPart> out = key ? strings_->find(*key) : nullptr;
+  if (out == nullptr) {
+    auto made = std::make_shared<MaskPart>();
+    exits_ = &made->exits;
+    const bool is_found = find_allowed(state);
+    exits_ = nullptr;
+    if (!is_found) return nullptr;
+    made->exits.shrink_to_fit();
+    made->mask = mask_of_scratch(base_);
+    cache_bytes_ += made->exits.size() * sizeof(TrieExit);
+    out = std::move(made);
+    if (key) strings_->add(*key, out);
+  }
+  cache_bytes_ += kEntryBytes;
+  return (within_[state] = std::move(out)).get();
 }
 
 std::optional<TokenMasks::Signature> TokenMasks::signature(StateId state) {
@@ -149,7 +159,8 @@ const TokenMasks::WithinBehind* TokenMasks::within_behind(StateId state) {
   exits_ = nullptr;
   if (!is_found) return nullptr;
   out.set = signature_of_scratch();
-  cache_bytes_ += kEntryBytes + out.exits.capacity() * sizeof(Exit);
+  out.exits.shrink_to_fit();
+  cache_bytes_ += kEntryBytes + out.exits.size() * sizeof(TrieExit);
   return &(within_behind_[state] = std::move(out));
 }
 
@@ -171,7 +182,7 @@ TokenMasks::Mask TokenMasks::shared(Mask mask) {
       mix_hash(hash_words(mask->ids), reinterpret_cast<std::uintptr_t>(mask->bits.get()));
   const auto [known, is_new] = masks_.try_emplace(hash, mask);
   if (is_new) {
-    cache_bytes_ += bytes_of(*mask);
+    cache_bytes_ += mask->bytes() + kEntryBytes;
     return mask;
   }
   const TokenMask& its = *known->second;
@@ -190,21 +201,25 @@ std::shared_ptr<const TokenBits> TokenMasks::shared_bits() {
 }
 
 // The tokens of scratch_, which has those of `base` (none if it is null).
-TokenMasks::Mask TokenMasks::mask_of_scratch(const std::shared_ptr<const TokenBits>& base) {
+TokenMasks::Mask TokenMasks::mask_of_scratch(const Mask& base) {
   auto out = std::make_shared<TokenMask>();
-  int n_base = 0;
+  const std::shared_ptr<const TokenBits> bits = base == nullptr ? nullptr : base->bits;
+  int n_bits = bits == nullptr ? 0 : base->n_allowed - static_cast<int>(base->ids.size());
+  out->n_allowed = n_bits;
   for (std::size_t i = 0; i < scratch_.size(); ++i) {
-    out->n_allowed += std::popcount(scratch_[i]);
-    if (base != nullptr) n_base += std::popcount((*base)[i]);
+    const std::uint64_t more = bits == nullptr ? scratch_[i] : scratch_[i] & ~(*bits)[i];
+    if (more != 0) out->n_allowed += std::popcount(more);
   }
   const auto is_few = [](int n) { return static_cast<std::size_t>(n) <= kMaxSparseIds; };
-  if (!is_few(out->n_allowed)) {
-    out->bits = base != nullptr && is_few(out->n_allowed - n_base) ? base : shared_bits();
-    if (out->bits != base) n_base = out->n_allowed;
+  if (is_few(out->n_allowed)) {
+    n_bits = 0;
+  } else if (bits != nullptr && is_few(out->n_allowed - n_bits)) {
+    out->bits = bits;
   } else {
-    n_base = 0;
+    out->bits = shared_bits();
+    n_bits = out->n_allowed;
   }
-  out->ids.reserve(static_cast<std::size_t>(out->n_allowed - n_base));
+  out->ids.reserve(static_cast<std::size_t>(out->n_allowed - n_bits));
   for (std::size_t i = 0; i < scratch_.size(); ++i) {
     const std::uint64_t shared = out->bits == nullptr ? 0 : (*out->bits)[i];
     for (std::uint64_t word = scratch_[i] & ~shared; word != 0; word &= word - 1) {
@@ -215,21 +230,35 @@ TokenMasks::Mask TokenMasks::mask_of_scratch(const std::shared_ptr<const TokenBi
   return shared(std::move(out));
 }
 
-// From the cache, if it can be; null if the automaton failed.
-const TokenMasks::PlainPart* TokenMasks::plain_part(const PlainText& text) {
+std::optional<SharedStrings::Key> TokenMasks::shared_key(const PlainText& text,
+                                                         SharedStrings::Kind kind) {
+  if (strings_ == nullptr) return std::nullopt;
+  return strings_->key(text.automaton->pool(), text.rest, kind, copies_);
+}
+
+// From a cache, if it can be; null if the automaton failed.
+const MaskPart* TokenMasks::plain_part(const PlainText& text) {
   const auto known = plain_parts_.find(text.rest);
-  if (known != plain_parts_.end()) return &known->second;
-  if (!walk_plain(text)) return nullptr;
-  PlainPart part{.mask = mask_of_scratch(nullptr), .is_within_character = true};
-  if (const auto edges = text.automaton->edges(text.rest)) {
-    const auto sets = text.automaton->pool().sets();
-    constexpr regex::ByteSet kContinuation = regex::ByteSet::range(0x80, 0xBF);
-    part.is_within_character = std::any_of(
-        edges->begin(), edges->end(),
-        [&](const regex::Edge& edge) { return !(sets[edge.set] & kContinuation).is_empty(); });
+  if (known != plain_parts_.end()) return known->second.get();
+  const auto key = shared_key(text, SharedStrings::Kind::kPlain);
+  std::shared_ptr<const MaskPart> out = key ? strings_->find(*key) : nullptr;
+  if (out == nullptr) {
+    if (!walk_plain(text)) return nullptr;
+    auto made = std::make_shared<MaskPart>();
+    made->mask = mask_of_scratch(nullptr);
+    made->is_within_character = true;
+    if (const auto edges = text.automaton->edges(text.rest)) {
+      const auto sets = text.automaton->pool().sets();
+      constexpr regex::ByteSet kContinuation = regex::ByteSet::range(0x80, 0xBF);
+      made->is_within_character = std::any_of(
+          edges->begin(), edges->end(),
+          [&](const regex::Edge& edge) { return !(sets[edge.set] & kContinuation).is_empty(); });
+    }
+    out = std::move(made);
+    if (key) strings_->add(*key, out);
   }
   cache_bytes_ += kEntryBytes;
-  return &(plain_parts_[text.rest] = std::move(part));
+  return (plain_parts_[text.rest] = std::move(out)).get();
 }
 
 Result<TokenMasks::Mask> TokenMasks::compute(StateId state) {

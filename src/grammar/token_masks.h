@@ -19,35 +19,20 @@
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/flat_map.h"
 #include "grammar/plain_text.h"
 #include "grammar/recognizer.h"
+#include "grammar/shared_strings.h"
+#include "grammar/token_mask.h"
 #include "grammar/token_trie.h"
 
 namespace wick::grammar {
 
-using TokenBits = std::vector<std::uint64_t>;
-
-// The allowed tokens: those in `bits`, which masks share and which is null if all are in `ids`; and
-// besides these at most kMaxSparseIds ascending ids.
-struct TokenMask {
-  std::shared_ptr<const TokenBits> bits = {};
-  std::vector<TokenId> ids = {};
-  int n_allowed = 0;
-
-  bool is_sparse() const noexcept { return bits == nullptr; }
-
-  bool allows(TokenId id) const noexcept;
-  // Bit t of `out` = token t is allowed. Bits behind the vocabulary (padded logits) are 0.
-  void fill(std::span<std::uint64_t> out) const noexcept;
-};
-
 class TokenMasks {
  public:
-  TokenMasks(std::unique_ptr<Recognizer> recognizer, std::shared_ptr<const TokenTrie> trie)
-      : recognizer_(std::move(recognizer)),
-        trie_(std::move(trie)),
-        path_(trie_->longest_token_bytes() + 1),
-        bytes_(path_.size()) {}
+  // `strings`: shared with the other formats of the vocabulary, or null.
+  TokenMasks(std::unique_ptr<Recognizer> recognizer, std::shared_ptr<const TokenTrie> trie,
+             std::shared_ptr<SharedStrings> strings = nullptr);
 
   // The pointer keeps the mask alive, also after its eviction from the cache.
   Result<std::shared_ptr<const TokenMask>> mask(StateId state);
@@ -65,27 +50,10 @@ class TokenMasks {
   using Mask = std::shared_ptr<const TokenMask>;
   using Signature = std::uint32_t;
 
-  // The plain tokens that are allowed before the rest of a string.
-  struct PlainPart {
-    Mask mask = {};
-    bool is_within_character = false;  // perhaps
-  };
-
-  // A node whose byte comes behind the value that the walk began in.
-  struct Exit {
-    const TokenTrie::Tree* tree;
-    std::uint32_t node;
-  };
-
-  struct Within {
-    Mask mask = {};
-    std::vector<Exit> exits = {};
-  };
-
-  // The same for TokenTrie::behind().
+  // Like MaskPart, for TokenTrie::behind().
   struct WithinBehind {
     Signature set = 0;
-    std::vector<Exit> exits = {};
+    std::vector<TrieExit> exits = {};
   };
 
   // A place on the way to a node. Within plain text, states are made when they are needed.
@@ -98,7 +66,7 @@ class TokenMasks {
   Result<Mask> compute(StateId state);
   // The same by parts; null where that fails.
   Mask joined(const Parts& parts);
-  const Within* within(StateId state);
+  const MaskPart* within(StateId state);
   std::optional<Signature> signature(StateId state);
   std::optional<Signature> joined_signature(const Parts& parts);
   const WithinBehind* within_behind(StateId state);
@@ -108,8 +76,9 @@ class TokenMasks {
   bool walk_all(StateId state);
   bool walk_each(StateId state);
   void allow(std::span<const TokenId> ids) noexcept;
-  const PlainPart* plain_part(const PlainText& text);
-  Mask mask_of_scratch(const std::shared_ptr<const TokenBits>& base);
+  std::optional<SharedStrings::Key> shared_key(const PlainText& text, SharedStrings::Kind kind);
+  const MaskPart* plain_part(const PlainText& text);
+  Mask mask_of_scratch(const Mask& base);
   Mask shared(Mask mask);
   std::shared_ptr<const TokenBits> shared_bits();
   void forget_if_full();
@@ -118,17 +87,21 @@ class TokenMasks {
   bool walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t to, StateId state,
             bool uses_text);
   bool walk_behind(StateId state);
-  bool walk_exits(const std::vector<Exit>& exits, StateId state);
+  bool walk_exits(const std::vector<TrieExit>& exits, StateId state);
   bool walk_plain(const PlainText& text);
   void place(Step& step, bool uses_text);
   StateId made(std::size_t depth);
 
   std::unique_ptr<Recognizer> recognizer_;
   std::shared_ptr<const TokenTrie> trie_;
-  std::unordered_map<StateId, Mask> cache_ = {};
+  std::shared_ptr<SharedStrings> strings_;
+  SharedStrings::Copies copies_ = {};  // of the recognizer's expressions
+  FlatHashMap cache_ = {};           // indices into cached_, by state
+  std::vector<Mask> cached_ = {};    // each once
+  std::unordered_map<const TokenMask*, std::uint32_t> cached_ids_ = {};
   std::unordered_map<std::uint64_t, Mask> masks_ = {};                              // by hash
   std::unordered_map<std::uint64_t, std::shared_ptr<const TokenBits>> bits_ = {};  // by hash
-  std::unordered_map<StateId, Within> within_ = {};
+  std::unordered_map<StateId, std::shared_ptr<const MaskPart>> within_ = {};
   std::unordered_map<StateId, WithinBehind> within_behind_ = {};
   std::unordered_map<std::uint64_t, Mask> joined_ = {};  // by state within and signature
   std::unordered_map<std::uint64_t, Signature> joined_behind_ = {};
@@ -138,10 +111,10 @@ class TokenMasks {
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};
-  std::unordered_map<regex::ExprId, PlainPart> plain_parts_ = {};
-  std::shared_ptr<const TokenBits> base_ = {};  // found by find_allowed()
+  std::unordered_map<regex::ExprId, std::shared_ptr<const MaskPart>> plain_parts_ = {};
+  Mask base_ = {};                              // found by find_allowed()
   regex::Automaton* automaton_ = nullptr;       // of plain text
-  std::vector<Exit>* exits_ = nullptr;          // where a walk writes its exits
+  std::vector<TrieExit>* exits_ = nullptr;          // where a walk writes its exits
   std::vector<Step> path_ = {};                 // scratch: by depth
   std::vector<unsigned char> bytes_ = {};       // scratch: by depth
   TokenBits scratch_ = {};

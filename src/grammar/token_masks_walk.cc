@@ -77,10 +77,10 @@ bool TokenMasks::walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t
   return true;
 }
 
-bool TokenMasks::walk_exits(const std::vector<Exit>& exits, StateId state) {
+bool TokenMasks::walk_exits(const std::vector<TrieExit>& exits, StateId state) {
   recognizer_->begin(kMaskFuel);
   recognizer_->begin_walk();
-  const bool is_found = std::all_of(exits.begin(), exits.end(), [&](const Exit& exit) {
+  const bool is_found = std::all_of(exits.begin(), exits.end(), [&](const TrieExit& exit) {
     return walk(*exit.tree, exit.node, exit.tree->nodes[exit.node].end, state, true);
   });
   recognizer_->end_walk();
@@ -146,11 +146,11 @@ bool TokenMasks::walk_all(StateId state) {
   if (!text)
     return walk(trie_->plain(), state, true) && walk(trie_->quoted(), state, true) &&
            walk(trie_->others(), state, true);
-  const PlainPart* const part = plain_part(*text);
+  const MaskPart* const part = plain_part(*text);
   if (part == nullptr) return false;
   scratch_.resize(trie_->plain_bits().size());
   part->mask->fill(scratch_);
-  base_ = part->mask->bits;
+  base_ = part->mask;
   recognizer_->begin(kMaskFuel);
   const bool has_others = !text->is_json_string || part->is_within_character;
   return walk(trie_->quoted(), state, true) && (!has_others || walk(trie_->others(), state, true));

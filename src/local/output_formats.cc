@@ -13,6 +13,7 @@
 namespace wick {
 
 using grammar::Constraint;
+using grammar::SharedStrings;
 using grammar::TokenMasks;
 using grammar::TokenTrie;
 
@@ -204,7 +205,7 @@ class FormatFilter final : public TokenFilter {
 
 Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer& tokenizer,
                                                                 const FilterPlan& plan) {
-  std::shared_ptr<const TokenTrie> trie;
+  std::shared_ptr<SharedStrings> strings;
   {
     const std::lock_guard lock(mutex_);
     const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
@@ -215,13 +216,15 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
       return entries_.front().compiled;
     }
     if (known != entries_.end()) entries_.erase(known);
-    if (trie_ == nullptr)
-      trie_ = std::make_shared<const TokenTrie>(grammar::trie_with_special_tokens(tokenizer));
-    trie = std::static_pointer_cast<const TokenTrie>(trie_);
+    if (strings_ == nullptr) {
+      strings_ = std::make_shared<SharedStrings>(
+          std::make_shared<const TokenTrie>(grammar::trie_with_special_tokens(tokenizer)));
+    }
+    strings = strings_;
   }
   WICK_TRY(auto recognizer, plan.make());
   auto made = std::make_shared<CompiledFormat>(
-      std::make_shared<TokenMasks>(std::move(recognizer), std::move(trie)));
+      std::make_shared<TokenMasks>(std::move(recognizer), strings->trie(), strings));
   auto closing = Constraint(made->masks).closing();
   made->can_close = static_cast<bool>(closing);
   // The caller's code failed.

@@ -22,6 +22,10 @@
 
 namespace wick {
 
+namespace grammar {
+class SharedStrings;
+}
+
 struct CompiledFormat;  // output_formats.cc
 
 // What a filter is for.
@@ -51,8 +55,8 @@ class OutputFormats {
                                                    const FilterPlan& plan);
 
   std::mutex mutex_;
-  std::shared_ptr<const void> trie_;  // of the tokenizer, once a format needs it
-  std::list<Entry> entries_;          // the newest first
+  std::shared_ptr<grammar::SharedStrings> strings_;  // with the tokenizer's trie, once it is needed
+  std::list<Entry> entries_;                         // the newest first
 };
 
 }  // namespace wick

@@ -43,6 +43,7 @@ enum class Liveness : std::uint8_t { kUnknown, kLive, kDead };
 class Automaton {
  public:
   explicit Automaton(PoolLimits limits = {});
+  explicit Automaton(ExprPool pool);
 
   ExprPool& pool() noexcept { return pool_; }
 

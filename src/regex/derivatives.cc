@@ -10,6 +10,7 @@
 // are remembered for each expression until their table is full; the cost of a state is then that of
 // joining the edges of its parts.
 #include <algorithm>
+#include <utility>
 
 #include "regex/automaton.h"
 
@@ -21,6 +22,8 @@ constexpr std::size_t kMaxKeptEdges = 128U << 10U;  // 1 MiB
 }  // namespace
 
 Automaton::Automaton(PoolLimits limits) : pool_(limits) {}
+
+Automaton::Automaton(ExprPool pool) : pool_(std::move(pool)) {}
 
 bool Automaton::has_edges(ExprId id) const noexcept {
   return id < edges_of_.size() && edges_of_[id].count != kNotYet;

@@ -26,6 +26,15 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t value) noexcept {
   return h ^ (h >> 29U);
 }
 
+constexpr bool is_many(ExprKind kind) noexcept {
+  return kind == ExprKind::kUnion || kind == ExprKind::kIntersection;
+}
+
+// Expr::a is an expression.
+constexpr bool has_part(ExprKind kind) noexcept {
+  return kind == ExprKind::kConcat || kind == ExprKind::kRepeat || kind == ExprKind::kComplement;
+}
+
 constexpr ByteSet kAscii = ByteSet::range(0, 0x7F);
 
 // Room for `n` more elements, growing by half; false where `pool` has no memory for it.
@@ -148,55 +157,63 @@ ExprId ExprPool::add(Expr e, std::span<const ExprId> its_children) {
   return static_cast<ExprId>(exprs_.size() - 1);
 }
 
-// A node's children have lower ids than the node.
 ExprId ExprPool::copy_of(const ExprPool& other, ExprId id) {
+  std::vector<ExprId> copies;
+  return copy_of(other, id, copies);
+}
+
+// Parts before their node.
+ExprId ExprPool::copy_of(const ExprPool& other, ExprId id, std::vector<ExprId>& copies) {
   if (id == kNoExpr) return kNoExpr;
-  std::vector<bool> is_part(id + std::size_t{1});
-  const auto parts_of = [&](const Expr& e) -> std::vector<ExprId> {
-    switch (e.kind) {
-      case ExprKind::kConcat:
-        return {e.a, e.b};
-      case ExprKind::kRepeat:
-      case ExprKind::kComplement:
-        return {e.a};
-      case ExprKind::kUnion:
-      case ExprKind::kIntersection:
-        return {other.children(e).begin(), other.children(e).end()};
-      default:
-        return {};
-    }
+  if (id >= copies.size()) copies.resize(id + std::size_t{1}, kNoExpr);
+  std::vector<ExprId> open = {id}, scratch;
+  const auto wants = [&](ExprId part) {
+    if (copies[part] == kNoExpr) open.push_back(part);
   };
-  is_part[id] = true;
-  for (ExprId i = id; i > 0; --i) {
-    if (!is_part[i]) continue;
-    for (const ExprId part : parts_of(other.at(i)))
-      is_part[part] = true;
+  while (!open.empty()) {
+    const ExprId at = open.back();
+    const std::size_t n_open = open.size();
+    if (copies[at] == kNoExpr) {
+      const Expr& its = other.exprs_[at];
+      if (is_many(its.kind)) {
+        for (const ExprId part : other.children(its))
+          wants(part);
+      } else if (has_part(its.kind)) {
+        wants(its.a);
+        if (its.kind == ExprKind::kConcat) wants(its.b);
+      }
+      if (open.size() > n_open) continue;
+      copies[at] = copy_node(other, at, copies, scratch);
+      if (copies[at] == kNoExpr) return kNoExpr;
+    }
+    open.pop_back();
   }
-  std::vector<ExprId> copies(id + std::size_t{1}, kNoExpr);
-  for (ExprId i = 0; i <= id; ++i) {
-    if (!is_part[i]) continue;
-    const Expr& its = other.at(i);
-    std::vector<ExprId> parts = parts_of(its);
-    for (ExprId& part : parts)
-      part = copies[part];
-    if (std::find(parts.begin(), parts.end(), kNoExpr) != parts.end()) return kNoExpr;
-    Expr e{.kind = its.kind, .min = its.min, .max = its.max};
+  return copies[id];
+}
+
+// The copies of its parts are known. `scratch` is overwritten.
+ExprId ExprPool::copy_node(const ExprPool& other, ExprId id, std::span<const ExprId> copies,
+                           std::vector<ExprId>& scratch) {
+  const Expr& its = other.exprs_[id];
+  Expr e{.kind = its.kind, .min = its.min, .max = its.max};
+  ExprId out = kNoExpr;
+  if (is_many(its.kind)) {
+    scratch.clear();
+    for (const ExprId part : other.children(its))
+      scratch.push_back(copies[part]);
+    std::sort(scratch.begin(), scratch.end());
+    out = add_many(its.kind, scratch);
+  } else {
     if (its.kind == ExprKind::kBytes) {
       e.a = set_id(other.set_of(its));
       if (e.a == kUnbounded) return kNoExpr;
-    } else if (its.kind == ExprKind::kUnion || its.kind == ExprKind::kIntersection) {
-      std::sort(parts.begin(), parts.end());
-      copies[i] = add_many(its.kind, parts);
-      if (its.is_text) mark_text(copies[i]);
-      continue;
-    } else if (!parts.empty()) {
-      e.a = parts[0];
-      if (parts.size() > 1) e.b = parts[1];
     }
-    copies[i] = add(e);
-    if (its.is_text) mark_text(copies[i]);
+    if (has_part(its.kind)) e.a = copies[its.a];
+    if (its.kind == ExprKind::kConcat) e.b = copies[its.b];
+    out = add(e);
   }
-  return copies[id];
+  if (its.is_text) mark_text(out);
+  return out;
 }
 
 ExprId ExprPool::add_many(ExprKind kind, std::span<const ExprId> its_children) {

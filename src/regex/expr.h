@@ -82,8 +82,10 @@ class ExprPool {
 
   ExprId intersect(std::initializer_list<ExprId> parts) { return intersect(as_span(parts)); }
 
-  // The expression `id` of another pool.
+  // The expression `id` of another pool. `copies`: of the expressions of `other` that were copied
+  // before, by id; the call adds its own.
   ExprId copy_of(const ExprPool& other, ExprId id);
+  ExprId copy_of(const ExprPool& other, ExprId id, std::vector<ExprId>& copies);
 
   // `of` without the empty string.
   ExprId non_empty(ExprId of);
@@ -158,6 +160,8 @@ class ExprPool {
   }
 
   ExprId add(Expr e, std::span<const ExprId> children = {});
+  ExprId copy_node(const ExprPool& other, ExprId id, std::span<const ExprId> copies,
+                   std::vector<ExprId>& scratch);
   ExprId add_many(ExprKind kind, std::span<const ExprId> children);
   void measure(Expr& e, std::span<const ExprId> children) const;
   void measure_many(Expr& e, std::span<const ExprId> children) const;

@@ -2,10 +2,14 @@
 #include "grammar/schema/compiler.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "base/strings.h"
 #include "grammar/limits.h"
 #include "grammar/schema/compiler_impl.h"
+#include "grammar/schema/formats.h"
 
 namespace wick::grammar {
 
@@ -24,7 +28,25 @@ Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options)
   return Compiler(options).compile(std::move(schema));
 }
 
+namespace {
+
+// The formats that `json` names anywhere.
+void add_formats(const Json& json, std::set<std::string, std::less<>>& out) {
+  const Json* const found = json.find("format");
+  if (found != nullptr && found->is(Json::Kind::kString) && is_known_format(found->text))
+    out.insert(found->text);
+  for (const Json& item : json.items)
+    add_formats(item, out);
+}
+
+}  // namespace
+
 Result<CompiledSchema> Compiler::compile(Json document) {
+  std::set<std::string, std::less<>> formats;
+  if (options_.asserts_formats) add_formats(document, formats);
+  const auto known = format_pool(formats);
+  pool_ = std::make_unique<FormulaPool>(known->pool);
+  formats_.insert(known->languages.begin(), known->languages.end());
   WICK_TRY(const Place root, sources_.add_root(std::move(document)));
   WICK_TRY(const std::uint32_t first, schema_id({root, entered(0, root.resource)}));
   for (std::uint32_t id = 0; id < schemas_.size(); ++id) {
@@ -227,6 +249,7 @@ Result<FormulaId> Compiler::formula_of(const Schema& schema) {
 Result<void> Compiler::check_cycles() {
   enum class Mark : std::uint8_t { kNew, kOpen, kDone };
   std::vector<Mark> marks(schemas_.size(), Mark::kNew);
+  std::vector<std::uint32_t> seen(pool_->size());  // 1 + the last schema that has the formula
 
   struct Step {
     std::uint32_t id;
@@ -235,12 +258,12 @@ Result<void> Compiler::check_cycles() {
 
   const auto parts_of = [&](std::uint32_t id) {
     std::vector<std::uint32_t> out;
-    std::set<FormulaId> seen;
     std::vector<FormulaId> open = {pool_->schema_formula(id)};
     while (!open.empty()) {
       const FormulaId formula = open.back();
       open.pop_back();
-      if (formula == kNoFormula || !seen.insert(formula).second) continue;
+      if (formula == kNoFormula || seen[formula] == id + 1) continue;
+      seen[formula] = id + 1;
       const Formula& f = pool_->at(formula);
       const auto its = pool_->children(f);
       if (f.kind == FormulaKind::kSchema) out.push_back(f.a);

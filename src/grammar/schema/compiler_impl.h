@@ -17,8 +17,7 @@ class Compiler {
  public:
   Compiler(const SchemaOptions& options)  // implicit
       : options_(options),
-        sources_(options.fetch, options.draft),
-        pool_(std::make_unique<FormulaPool>()) {}
+        sources_(options.fetch, options.draft) {}
 
   Result<CompiledSchema> compile(Json document);
 
@@ -133,7 +132,7 @@ class Compiler {
 
   SchemaOptions options_;
   SchemaSources sources_;
-  std::unique_ptr<FormulaPool> pool_;
+  std::unique_ptr<FormulaPool> pool_ = {};  // made by compile()
   std::deque<Schema> schemas_ = {};
   std::map<SchemaKey, std::uint32_t> ids_ = {};
   std::map<SchemaKey, Facts> facts_ = {};

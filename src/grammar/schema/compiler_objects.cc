@@ -1,5 +1,6 @@
 // Keywords of objects.
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 #include "grammar/schema/compiler_impl.h"
@@ -69,6 +70,7 @@ void Compiler::declare(const Schema& schema, int depth) {
 
 Result<void> Compiler::properties(Work& work) {
   std::vector<FormulaId> out = {pool_->types(kObjectType)};
+  std::vector<TextId> texts;
   WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
   if (named != nullptr) {
     std::uint32_t& first = declared_[named];
@@ -78,7 +80,8 @@ Result<void> Compiler::properties(Work& work) {
     }
     for (std::size_t i = 0; i < named->keys.size(); ++i) {
       WICK_TRY(const FormulaId of, part(work, named->items[i]));
-      const NameId name = pool_->one_name(pool_->text(named->keys[i]));
+      texts.push_back(pool_->text(named->keys[i]));
+      const NameId name = pool_->one_name(texts.back());
       out.push_back(pool_->all_named(name, of, first + static_cast<std::uint32_t>(i)));
     }
   }
@@ -98,7 +101,7 @@ Result<void> Compiler::properties(Work& work) {
       WICK_TRY(const regex::ExprId known, known_names(work));
       names = pool_->names_in(pool_->exprs().complement(known));
     } else if (named != nullptr) {
-      names = pool_->all_names_but(texts_of(named->keys));
+      names = pool_->all_names_but(std::move(texts));
     }
     out.push_back(pool_->all_named(names, of, 0));
   }

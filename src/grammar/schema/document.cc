@@ -40,8 +40,7 @@ class Builder {
       out.kind = Json::Kind::kObject;
       std::string_view key;
       for (in_.open('{'); !is_too_large_ && in_.next_member(key);) {
-        out.keys.emplace_back(key);
-        value(out.items.emplace_back(), depth + 1);
+        value(out.add(key), depth + 1);
       }
     } else if (first == '[') {
       out.kind = Json::Kind::kArray;
@@ -75,7 +74,18 @@ class Builder {
 
 }  // namespace
 
-const Json* Json::find(std::string_view key) const noexcept {
+Json& Json::add(std::string_view key) {
+  constexpr std::size_t kFew = 4;
+  if (keys.empty()) {
+    keys.reserve(kFew);
+    items.reserve(kFew);
+  }
+  keys.emplace_back(key);
+  marks |= mark(key);
+  return items.emplace_back();
+}
+
+const Json* Json::find_marked(std::string_view key) const noexcept {
   for (std::size_t i = keys.size(); i-- > 0;) {
     if (keys[i] == key) return &items[i];
   }

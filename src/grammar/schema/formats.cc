@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,6 +172,21 @@ bool is_known_format(std::string_view name) {
 std::optional<regex::ExprId> format_language(regex::ExprPool& pool, std::string_view name) {
   const Language* const its = known_language(name);
   return its == nullptr ? std::nullopt : std::optional(pool.copy_of(its->pool, its->id));
+}
+
+std::shared_ptr<const FormatPool> format_pool(const std::set<std::string, std::less<>>& known) {
+  constexpr std::size_t kMaxPools = 64;
+  static std::mutex mutex;
+  static std::map<std::set<std::string, std::less<>>, std::shared_ptr<const FormatPool>> pools;
+  const std::lock_guard lock(mutex);
+  if (const auto found = pools.find(known); found != pools.end()) return found->second;
+  auto made = std::make_shared<FormatPool>();
+  for (const std::string& name : known) {
+    const auto language = format_language(made->pool, name);
+    if (language && *language != regex::kNoExpr) made->languages[name] = *language;
+  }
+  if (pools.size() < kMaxPools) pools[known] = made;
+  return made;
 }
 
 }  // namespace wick::grammar

@@ -23,6 +23,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/flat_map.h"
+#include "grammar/limits.h"
 #include "grammar/schema/decimal.h"
 #include "regex/automaton.h"
 
@@ -87,6 +89,7 @@ struct Formula {
   bool may_end = false;             // an object or array that is asked for it may end here
   std::uint8_t parts = 0;           // bits of Part
   std::uint8_t typed = 0;           // the types for which of_type() is the formula itself
+  std::uint8_t types = 0;           // all but these are kNever in of_type()
   std::uint16_t depth = 0;          // of formulas within formulas
   FormulaId opposite = kNoFormula;  // once negate() was asked
   std::uint64_t names = 0;          // name_bit() of each name that it may speak of
@@ -121,7 +124,8 @@ struct NameSet {
 
 class FormulaPool {
  public:
-  FormulaPool();
+  // It begins with the expressions of `exprs`.
+  explicit FormulaPool(const regex::ExprPool& exprs = regex::ExprPool());
 
   FormulaId types(unsigned bits);
   FormulaId string_in(regex::ExprId language);
@@ -186,6 +190,8 @@ class FormulaPool {
 
   // `of` for a value of this one type: the result has only leaves of this type, and no kSchema.
   FormulaId of_type(FormulaId of, ValueType type);
+  // Of all other types than these bits of ValueType it is kNever.
+  unsigned types_of(FormulaId of) const noexcept;
   // One expression for a formula over strings, which of_type() made.
   regex::ExprId string_language(FormulaId of);
 
@@ -274,7 +280,7 @@ class FormulaPool {
   std::unordered_map<std::string, TextId> text_ids_ = {};
   std::unordered_map<std::uint64_t, NameId> name_ids_ = {};
   std::map<std::vector<TextId>, NameId> but_ids_ = {};  // of all_names_but()
-  std::unordered_map<std::uint64_t, FormulaId> typed_ = {};  // id * 128 + type
+  FlatHashMap typed_ = {};                              // by id * 128 + type
   std::unordered_map<FormulaId, regex::ExprId> languages_ = {};
   std::unordered_map<std::uint64_t, bool> has_name_ = {};
   std::vector<FormulaId> schemas_ = {};

@@ -299,12 +299,13 @@ FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {
   if (depth > kMaxFormulaDepth) failure_ = Failure::kDepth;
   if (has_failed()) return kNoFormula;
   if ((formulas_[of].typed & type) != 0) return of;
-  const std::uint64_t key = std::uint64_t{of} * 128U + type;
-  if (const auto known = typed_.find(key); known != typed_.end()) return known->second;
+  static_assert(kMaxFormulaBytes / sizeof(Formula) < 1U << 25U);  // ids
+  const std::uint32_t key = of * 128U + type;
+  if (const FormulaId known = typed_.find(key); known != FlatHashMap::kNone) return known;
   const Formula f = formulas_[of];
   if (!spend(1 + f.n / kPartsForStep)) return kNoFormula;
   const FormulaId out = typed_anew(f, type, depth);
-  if (out != kNoFormula) typed_[key] = out;
+  if (out != kNoFormula) typed_.add(key, out);
   return out;
 }
 
@@ -344,6 +345,17 @@ FormulaId FormulaPool::typed_anew(const Formula& f, ValueType type, int depth) {
 
 FormulaId FormulaPool::of_type(FormulaId of, ValueType type) {
   return typed(of, type, 0);
+}
+
+unsigned FormulaPool::types_of(FormulaId of) const noexcept {
+  constexpr int kMaxReferences = 16;
+  for (int n = 0; n < kMaxReferences && of != kNoFormula; ++n) {
+    const Formula& f = at(of);
+    const bool leads_on = f.kind == FormulaKind::kSchema && !f.is_negative;
+    if (!leads_on || f.a >= schemas_.size()) return f.types;
+    of = schemas_[f.a];
+  }
+  return kAllTypes;
 }
 
 regex::ExprId FormulaPool::string_language(FormulaId of) {

@@ -10,31 +10,55 @@ namespace {
 
 constexpr std::uint32_t kShortChain = 16;  // is walked
 
-std::uint64_t key_of(CellId before, std::uint32_t item) noexcept {
-  return (std::uint64_t{before} << 32U) | item;
+std::uint32_t short_hash(std::uint64_t h) noexcept {
+  return static_cast<std::uint32_t>(h ^ (h >> 32U));
+}
+
+std::uint32_t hash_of(CellId before, std::uint32_t item) noexcept {
+  return short_hash(mix_hash(0, std::uint64_t{before} << 32U | item));
 }
 
 }  // namespace
 
-ListId Lists::of(std::vector<std::uint32_t> list) {
-  std::uint64_t hash = list.size();
+ListId Lists::of(std::span<const std::uint32_t> list) {
+  constexpr std::size_t kBlockWords = 1024;
+  std::uint64_t h = list.size();
   for (const std::uint32_t word : list)
-    hash = mix_hash(hash, word);
-  const ListId known = ids_.find(hash, [&](ListId id) { return all_[id] == list; });
-  if (known != FlatMap::kNone) return known;
+    h = mix_hash(h, word);
+  const std::uint32_t hash = short_hash(h);
+  const ListId known = ids_.find(
+      hash, [&](ListId id) { return std::ranges::equal(at(id), list); });
+  if (known != FlatHashMap::kNone) return known;
+  const std::size_t n = list.size() + 1;
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < n)
+    blocks_.emplace_back().reserve(std::max(n, kBlockWords));
+  std::vector<std::uint32_t>& block = blocks_.back();
+  block.push_back(static_cast<std::uint32_t>(list.size()));
+  block.insert(block.end(), list.begin(), list.end());
   const auto id = static_cast<ListId>(all_.size());
-  n_words_ += list.size() + 16;
-  all_.push_back(std::move(list));
+  n_words_ += n + 15;
+  all_.push_back(block.data() + block.size() - n);
   ids_.add(hash, id);
   return id;
 }
 
+std::size_t Lists::used_bytes() const noexcept {
+  return all_.size() * (sizeof(all_[0]) + kHashEntryBytes) + (n_words_ - all_.size() * 15) * 4;
+}
+
+std::size_t Cells::used_bytes() const noexcept {
+  return all_.size() * (sizeof(Cell) + kHashEntryBytes) + n_sorted_ * 8;
+}
+
 CellId Cells::add(CellId before, std::uint32_t item) {
-  const std::uint64_t key = key_of(before, item);
-  if (const CellId known = ids_.find(key); known != FlatMap::kNone) return known;
+  const std::uint32_t hash = hash_of(before, item);
+  const CellId known = ids_.find(hash, [&](CellId id) {
+    return all_[id - 1].before == before && all_[id - 1].item == item;
+  });
+  if (known != FlatHashMap::kNone) return known;
   all_.push_back({before, item, before == 0 ? 1 : all_[before - 1].n + 1});
   const auto id = static_cast<CellId>(all_.size());
-  ids_.add(key, id);
+  ids_.add(hash, id);
   return id;
 }
 
@@ -66,7 +90,7 @@ bool Cells::has(CellId id, std::uint32_t item) {
 void Cells::drop(std::size_t n) {
   for (; all_.size() > n; all_.pop_back()) {
     const auto id = static_cast<CellId>(all_.size());
-    ids_.remove(key_of(all_.back().before, all_.back().item), id);
+    ids_.remove(hash_of(all_.back().before, all_.back().item), id);
     const auto sorted = sorted_.find(id);
     if (sorted == sorted_.end()) continue;
     n_sorted_ -= sorted->second.items.size();

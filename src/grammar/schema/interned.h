@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -15,15 +16,21 @@ using CellId = std::uint32_t;
 
 class Lists {
  public:
-  ListId of(std::vector<std::uint32_t> list);
+  ListId of(std::span<const std::uint32_t> list);
 
-  const std::vector<std::uint32_t>& at(ListId id) const noexcept { return all_[id]; }
+  // Stays where it is.
+  std::span<const std::uint32_t> at(ListId id) const noexcept { return {all_[id] + 1, *all_[id]}; }
+
+  std::vector<std::uint32_t> copy(ListId id) const { return {at(id).begin(), at(id).end()}; }
 
   std::size_t n_words() const noexcept { return n_words_; }
 
+  std::size_t used_bytes() const noexcept;
+
  private:
-  FlatMap ids_ = {};  // by hash
-  std::deque<std::vector<std::uint32_t>> all_ = {};
+  FlatHashMap ids_ = {};
+  std::vector<const std::uint32_t*> all_ = {};  // the length, then the numbers
+  std::deque<std::vector<std::uint32_t>> blocks_ = {};
   std::size_t n_words_ = 0;
 };
 
@@ -42,6 +49,8 @@ class Cells {
 
   std::size_t size() const noexcept { return all_.size(); }
 
+  std::size_t used_bytes() const noexcept;
+
   // Numbers in the lists that has() looks into.
   std::size_t n_sorted() const noexcept { return n_sorted_; }
 
@@ -55,7 +64,7 @@ class Cells {
     std::uint32_t n;  // cells of the chain
   };
 
-  FlatMap ids_ = {};
+  FlatHashMap ids_ = {};
   std::vector<Cell> all_ = {};
 
   // The last k items of a chain of n items, ascending; k is the lowest set bit of n (as in a

@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mix.h"
 #include "grammar/json_number.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
 namespace {
+
+std::uint32_t hash_of(FormulaId of, FreeNames names) noexcept {
+  const std::uint64_t h = mix_hash(mix_hash(0, std::uint64_t{of} << 32U | names.came), names.last);
+  return static_cast<std::uint32_t>(h ^ (h >> 32U));
+}
 
 // Live if any is, dead if all are.
 Life either(Life a, Life b) noexcept {
@@ -16,6 +22,27 @@ Life either(Life a, Life b) noexcept {
 }
 
 }  // namespace
+
+static_assert(FlatHashMap::kNone == kNoFormula && FlatHashMap::kNone == regex::kNoExpr);
+
+std::uint32_t LifeSearch::RestMap::find(FormulaId of, FreeNames names) const {
+  const std::uint32_t id = ids_.find(hash_of(of, names), [&](std::uint32_t i) {
+    const Entry& entry = entries_[i];
+    return entry.of == of && entry.names.came == names.came && entry.names.last == names.last;
+  });
+  return id == FlatHashMap::kNone ? id : entries_[id].value;
+}
+
+// A search may have come to the same entry meanwhile.
+void LifeSearch::RestMap::add(FormulaId of, FreeNames names, std::uint32_t value) {
+  if (find(of, names) != FlatHashMap::kNone) return;
+  ids_.add(hash_of(of, names), static_cast<std::uint32_t>(entries_.size()));
+  entries_.push_back({of, names, value});
+}
+
+std::size_t LifeSearch::used_bytes() const noexcept {
+  return objects_.used_bytes() + next_names_.used_bytes() + conditions_.used_bytes();
+}
 
 Life LifeSearch::expand(Leaves todo, Leaves leaves,
                         const std::function<Life(const Leaves&)>& is_found) {
@@ -69,8 +96,10 @@ Life LifeSearch::of_value(FormulaId of) {
   open_from_ = 1 << 30;
   open_[of] = depth_++;
   Life life = Life::kDead;
+  const unsigned types = pool_.types_of(of);
   for (const ValueType type :
        {kNullType, kFalseType, kTrueType, kNumberType, kStringType, kArrayType, kObjectType}) {
+    if ((types & type) == 0) continue;
     const FormulaId typed = pool_.of_type(of, type);
     if (typed == kNever) continue;
     Life its = Life::kUnknown;
@@ -129,8 +158,8 @@ bool LifeSearch::split(FormulaId of, FormulaId& yes, FormulaId& no) {
 
 Life LifeSearch::of_object(FormulaId of, FreeNames names) {
   if (of == kAlways) return Life::kLive;
-  const auto key = std::make_tuple(of, names.came, names.last);
-  if (const auto known = objects_.find(key); known != objects_.end()) return known->second;
+  if (const std::uint32_t known = objects_.find(of, names); known != FlatHashMap::kNone)
+    return static_cast<Life>(known);
   if (!spend()) return Life::kUnknown;
   FormulaId yes = kNever, no = kNever;
   if (split(of, yes, no)) {
@@ -144,7 +173,8 @@ Life LifeSearch::of_object(FormulaId of, FreeNames names) {
     const Life child = of_value(children_of(leaves, others));
     return child == Life::kLive ? object_branch(others, names) : child;
   });
-  if (life == Life::kLive || (life == Life::kDead && open_from_ == 1 << 30)) objects_[key] = life;
+  if (life == Life::kLive || (life == Life::kDead && open_from_ == 1 << 30))
+    objects_.add(of, names, static_cast<std::uint32_t>(life));
   open_from_ = std::min(outer, open_from_);
   return life;
 }
@@ -165,42 +195,34 @@ std::size_t LifeSearch::demand_of(const Leaves& leaves) const {
 // Where nothing bounds the number of members, one more member harms no other demand, and each is
 // decided alone. Nothing where the demands have to do with each other.
 std::optional<Life> LifeSearch::demands_alone(const Leaves& leaves, FreeNames names) {
-  std::map<TextId, Leaves> wanted;  // the values of members that must come
-  std::unordered_map<TextId, Declared> declared;
-  Leaves others, bounds, sets;
-  for (const FormulaId leaf : leaves) {
+  Leaves rest, others, bounds, sets;
+  const std::vector<Asked> asked = asked_of(leaves, rest);
+  for (const FormulaId leaf : rest) {
     const Formula& f = pool_.at(leaf);
     if (f.kind == FormulaKind::kNameSome) {
-      if (pool_.names(f.a).is_one()) {
-        wanted[pool_.names(f.a).text].push_back(f.b);
-      } else {
-        others.push_back(leaf);
-      }
+      others.push_back(leaf);
     } else if (f.kind == FormulaKind::kNameMost && f.b == kAlways) {
       bounds.push_back(leaf);
-    } else if (f.kind != FormulaKind::kNameAll) {
-      return std::nullopt;
-    } else if (pool_.names(f.a).is_one()) {
-      Declared& its = declared[pool_.names(f.a).text];
-      its.values.push_back(f.b);
-      if (f.c != 0) its.order = its.order == 0 ? f.c : std::min(its.order, f.c);
-    } else {
+    } else if (f.kind == FormulaKind::kNameAll) {
       sets.push_back(leaf);
+    } else {
+      return std::nullopt;
     }
   }
   if (!bounds.empty() && !others.empty()) return std::nullopt;
   for (const FormulaId leaf : bounds) {
     const Formula f = pool_.at(leaf);
-    const auto is_in = [&](const auto& one) { return pool_.has_name(f.a, one.first); };
-    if (std::count_if(wanted.begin(), wanted.end(), is_in) > static_cast<std::ptrdiff_t>(f.c))
+    const auto is_in = [&](const Asked& one) {
+      return one.is_wanted && pool_.has_name(f.a, one.name);
+    };
+    if (std::count_if(asked.begin(), asked.end(), is_in) > static_cast<std::ptrdiff_t>(f.c))
       return Life::kDead;
   }
-  for (auto& [name, values] : wanted) {
+  for (const Asked& one : asked) {
+    if (!one.is_wanted) continue;
     if (!spend()) return Life::kUnknown;
-    const Declared& its = declared[name];
-    if (!is_free(names, name, its.order)) return Life::kDead;
-    values.insert(values.end(), its.values.begin(), its.values.end());
-    const Life life = of_value(value_of(sets, name, std::move(values)));
+    if (!is_free(names, one.name, one.order)) return Life::kDead;
+    const Life life = of_value(value_of(sets, one.name, {one.value}));
     if (life != Life::kLive) return life;
   }
   for (const FormulaId leaf : others) {
@@ -218,7 +240,7 @@ FormulaId LifeSearch::value_of(const Leaves& leaves, TextId name, Leaves values)
     const Formula f = pool_.at(leaf);
     if (f.kind == FormulaKind::kNameAll && pool_.has_name(f.a, name)) values.push_back(f.b);
   }
-  return pool_.all_of(values);
+  return values.size() == 1 ? values[0] : pool_.all_of(values);
 }
 
 // Whether there is a free name for the demand `leaf` that no other demand needs; or `has_many`.
@@ -374,10 +396,9 @@ Life LifeSearch::array_branch(const Leaves& leaves) {
 }
 
 FormulaId LifeSearch::condition(FormulaId of, bool is_array, FreeNames names) {
-  const auto key = std::make_tuple(of, names.came, names.last);
-  if (const auto known = conditions_.find(key); known != conditions_.end()) return known->second;
+  if (const FormulaId known = conditions_.find(of, names); known != kNoFormula) return known;
   const FormulaId out = new_condition(of, is_array, names);
-  if (out != kNoFormula) conditions_[key] = out;
+  if (out != kNoFormula) conditions_.add(of, names, out);
   return out;
 }
 
@@ -489,13 +510,16 @@ regex::ExprId LifeSearch::numbers(FormulaId of) {
                                            exprs.repeat(digit, 0, kMaxNumberDigits - 1));
   const regex::ExprId fraction =
       exprs.concat(exprs.literal("."), exprs.repeat(digit, 1, kMaxNumberDigits));
-  const regex::ExprId plain =
-      exprs.concat({exprs.repeat(exprs.literal("-"), 0, 1),
-                    exprs.unite({exprs.literal("0"), whole}), exprs.repeat(fraction, 0, 1)});
+  const regex::ExprId integer = exprs.concat(exprs.repeat(exprs.literal("-"), 0, 1),
+                                             exprs.unite({exprs.literal("0"), whole}));
+  const regex::ExprId plain = exprs.concat(integer, exprs.repeat(fraction, 0, 1));
   regex::ExprId out = plain;
   if (of != kAlways) {
     const Formula f = pool_.at(of);
-    if (f.kind == FormulaKind::kNumber) {
+    const bool is_number = f.kind == FormulaKind::kNumber;
+    if (is_number && pool_.rule(f.a).kind == NumberRule::Kind::kInteger && !f.is_negative) {
+      out = integer;  // without a search for what ∩ leaves
+    } else if (is_number) {
       const regex::ExprId its = number_rule(f);
       out = f.is_negative ? exprs.minus(plain, its) : exprs.intersect({plain, its});
     } else {

@@ -9,15 +9,16 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <functional>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "grammar/flat_map.h"
 #include "grammar/schema/formula.h"
 #include "grammar/schema/interned.h"
 
@@ -41,6 +42,8 @@ class LifeSearch {
   void refuel(std::uint64_t steps) noexcept { fuel_ = steps / kStepsForOne; }
 
   Life of_value(FormulaId of);
+  std::size_t used_bytes() const noexcept;  // about
+
   // Formulas of of_type(), with kChild for the value in progress.
   Life of_object(FormulaId of, FreeNames names);
   Life of_array(FormulaId of);
@@ -61,13 +64,38 @@ class LifeSearch {
  private:
   friend class ShortestSearch;  // walks the same choices
   using Leaves = std::vector<FormulaId>;
-  using Rest = std::tuple<FormulaId, CellId, std::uint32_t>;  // of an object, with FreeNames
 
-  // What the leaves say of a member of one name.
-  struct Declared {
-    Leaves values = {};
-    std::uint32_t order = 0;
+  // Numbers by the formula of an object's rest and its names.
+  class RestMap {
+   public:
+    std::uint32_t find(FormulaId of, FreeNames names) const;  // kNone
+    void add(FormulaId of, FreeNames names, std::uint32_t value);
+
+    std::size_t used_bytes() const noexcept {
+      return entries_.size() * (sizeof(Entry) + kHashEntryBytes);
+    }
+
+   private:
+    struct Entry {
+      FormulaId of;
+      FreeNames names;
+      std::uint32_t value;
+    };
+
+    FlatHashMap ids_ = {};
+    std::deque<Entry> entries_ = {};
   };
+
+  // What the leaves ask of a member of one name.
+  struct Asked {
+    TextId name = 0;
+    NameId set = 0;           // this name alone
+    std::uint32_t order = 0;  // 0: not declared
+    bool is_wanted = false;
+    FormulaId value = kAlways;
+  };
+
+  class WantedOrder;  // life_names.cc
 
   static constexpr std::uint64_t kStepsForOne = 20;
   static constexpr std::size_t kNamesForOne = 16;
@@ -93,14 +121,19 @@ class LifeSearch {
   FormulaId new_condition(FormulaId of, bool is_array, FreeNames names);
   // The classes of names in `within` that the leaves of `of` distinguish. False: too many.
   bool kinds(FormulaId of, NameId within, FreeNames names, std::vector<regex::ExprId>& out);
+  bool other_kinds(std::span<const NameId> sets, const std::vector<TextId>& known, NameId within,
+                   std::vector<regex::ExprId>& out);
   bool is_all_but(NameId set, const std::vector<TextId>& known) const;
-  bool forbids_others(FormulaId of, const std::vector<TextId>& known) const;
+  Leaves parts_of(FormulaId of) const;
+  bool forbids_others(const Leaves& leaves, const std::vector<TextId>& known) const;
   void leaf_names(FormulaId of, std::vector<NameId>& out);
   regex::ExprId number_rule(const Formula& f);
   regex::ExprId new_next_names(FormulaId of, FreeNames names);
-  // Whether `of` is live behind each of `next`; nothing where that takes a search for each.
-  std::optional<std::vector<Life>> lives_behind(FormulaId of, FreeNames names,
-                                                const std::vector<TextId>& next);
+  std::optional<regex::ExprId> simple_next_names(FormulaId of, FreeNames names);
+  std::optional<regex::ExprId> with_other_names(FreeNames names, std::span<const Asked> asked,
+                                                const Leaves& others,
+                                                std::vector<regex::ExprId>& good);
+  std::vector<Asked> asked_of(const Leaves& leaves, Leaves& others);
 
   bool spend(std::uint64_t n = 1) noexcept {
     fuel_ -= std::min(fuel_, n);
@@ -115,9 +148,7 @@ class LifeSearch {
   int open_from_ = 1 << 30;  // the outermost open value that a result depends on
   std::unordered_map<FormulaId, Life> values_ = {};
   std::unordered_map<FormulaId, int> open_ = {};
-  std::map<Rest, Life> objects_ = {};
-  std::map<Rest, regex::ExprId> next_names_ = {};
-  std::map<Rest, FormulaId> conditions_ = {};
+  RestMap objects_ = {}, next_names_ = {}, conditions_ = {};
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};
 };

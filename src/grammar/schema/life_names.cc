@@ -1,10 +1,9 @@
 // The names that members of an object may have: classes of names that no requirement distinguishes,
 // and which of them may come next.
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -45,22 +44,33 @@ bool LifeSearch::is_all_but(NameId set, const std::vector<TextId>& known) const 
          std::includes(known.begin(), known.end(), its.but.begin(), its.but.end());
 }
 
+// The parts of ∧; long ones stand within others.
+LifeSearch::Leaves LifeSearch::parts_of(FormulaId of) const {
+  Leaves out, open = {of};
+  while (!open.empty()) {
+    const FormulaId next = open.back();
+    open.pop_back();
+    const Formula& f = pool_.at(next);
+    const auto its = pool_.children(f);
+    if (f.kind == FormulaKind::kAnd) {
+      open.insert(open.end(), its.begin(), its.end());
+    } else if (next != kAlways) {
+      out.push_back(next);
+    }
+  }
+  return out;
+}
+
 // No member may have another name than those of `known`.
-bool LifeSearch::forbids_others(FormulaId of, const std::vector<TextId>& known) const {
-  const Formula& f = pool_.at(of);
-  const auto forbids = [&](FormulaId leaf) {
+bool LifeSearch::forbids_others(const Leaves& leaves, const std::vector<TextId>& known) const {
+  return std::any_of(leaves.begin(), leaves.end(), [&](FormulaId leaf) {
     const Formula& its = pool_.at(leaf);
     return its.kind == FormulaKind::kNameAll && its.b == kNever && is_all_but(its.a, known);
-  };
-  if (f.kind != FormulaKind::kAnd) return forbids(of);
-  const auto its = pool_.children(f);
-  return std::any_of(its.begin(), its.end(), forbids);
+  });
 }
 
 bool LifeSearch::kinds(FormulaId of, NameId within, FreeNames names,
                        std::vector<regex::ExprId>& out) {
-  constexpr std::size_t kMaxKinds = 256;
-  regex::ExprPool& exprs = pool_.exprs();
   std::vector<NameId> sets;
   leaf_names(of, sets);
   std::vector<TextId> known;
@@ -75,7 +85,14 @@ bool LifeSearch::kinds(FormulaId of, NameId within, FreeNames names,
     known.push_back(cells_.item(at));
   if (!spend(1 + known.size() / kNamesForOne)) return false;
   std::sort(known.begin(), known.end());
-  if (forbids_others(of, known)) return true;
+  return forbids_others(parts_of(of), known) || other_kinds(sets, known, within, out);
+}
+
+// Of the names besides `known`.
+bool LifeSearch::other_kinds(std::span<const NameId> sets, const std::vector<TextId>& known,
+                             NameId within, std::vector<regex::ExprId>& out) {
+  constexpr std::size_t kMaxKinds = 256;
+  regex::ExprPool& exprs = pool_.exprs();
   std::vector<std::string_view> literals;
   for (const TextId name : known)
     literals.push_back(pool_.text_of(name));
@@ -101,87 +118,150 @@ bool LifeSearch::kinds(FormulaId of, NameId within, FreeNames names,
 }
 
 regex::ExprId LifeSearch::next_names(FormulaId of, FreeNames names) {
-  const auto key = std::make_tuple(of, names.came, names.last);
-  if (const auto known = next_names_.find(key); known != next_names_.end()) return known->second;
+  if (const regex::ExprId known = next_names_.find(of, names); known != regex::kNoExpr)
+    return known;
   const regex::ExprId out = new_next_names(of, names);
-  if (out != regex::kNoExpr) next_names_[key] = out;
+  if (out != regex::kNoExpr) next_names_.add(of, names, out);
   return out;
 }
 
 regex::ExprId LifeSearch::new_next_names(FormulaId of, FreeNames names) {
+  if (const auto simple = simple_next_names(of, names)) return *simple;
   std::vector<regex::ExprId> languages, good;
-  std::vector<TextId> next;
   if (!kinds(of, kAnyName, names, languages)) return regex::kNoExpr;
   for (const regex::ExprId language : languages) {
     const auto name = pool_.automaton().shortest(language);
     if (!name) return regex::kNoExpr;
     if (!*name) continue;
-    good.push_back(language);
-    next.push_back(pool_.text(**name));
-  }
-  const auto known = lives_behind(of, names, next);
-  std::size_t n_good = 0;
-  for (std::size_t i = 0; i < next.size(); ++i) {
-    const Life life = known ? (*known)[i]
-                            : of_object(pool_.behind_name(of, next[i]), behind(of, names, next[i]));
+    const TextId next = pool_.text(**name);
+    const Life life = of_object(pool_.behind_name(of, next), behind(of, names, next));
     if (life == Life::kUnknown) return regex::kNoExpr;
-    if (life == Life::kLive) good[n_good++] = good[i];
+    if (life == Life::kLive) good.push_back(language);
   }
-  good.resize(n_good);
   return pool_.exprs().unite(good);
 }
 
-// Where leaves only speak of the values of names, and demand single names, a next name has to have
-// a live value and leave the demanded names free: no formula is made for what is behind it. An
-// object of n members asks this n times, about up to n names.
-std::optional<std::vector<Life>> LifeSearch::lives_behind(FormulaId of, FreeNames names,
-                                                          const std::vector<TextId>& next) {
-  const Formula f = pool_.at(of);
-  Leaves leaves = {of};
-  const auto its = pool_.children(f);
-  if (f.kind == FormulaKind::kAnd) leaves.assign(its.begin(), its.end());
-  std::unordered_map<TextId, Declared> declared;
-  std::map<TextId, Leaves> wanted;
-  Leaves sets;
+// What the leaves ask of single names, ascending by name; other leaves go to `others`.
+std::vector<LifeSearch::Asked> LifeSearch::asked_of(const Leaves& leaves, Leaves& others) {
+  std::vector<std::pair<TextId, FormulaId>> found;
   for (const FormulaId leaf : leaves) {
-    const Formula& part = pool_.at(leaf);
-    const bool is_all = part.kind == FormulaKind::kNameAll;
-    if (!is_all && (part.kind != FormulaKind::kNameSome || part.c != 1)) return std::nullopt;
-    const bool is_one = pool_.names(part.a).is_one();
-    if (!is_all && is_one) {
-      wanted[pool_.names(part.a).text].push_back(part.b);
-    } else if (is_one) {
-      Declared& one = declared[pool_.names(part.a).text];
-      one.values.push_back(part.b);
-      if (part.c != 0) one.order = one.order == 0 ? part.c : std::min(one.order, part.c);
-    } else if (is_all) {
-      sets.push_back(leaf);
+    const Formula& f = pool_.at(leaf);
+    const bool is_member = f.kind == FormulaKind::kNameAll || f.kind == FormulaKind::kNameSome;
+    if (is_member && pool_.names(f.a).is_one()) {
+      found.emplace_back(pool_.names(f.a).text, leaf);
     } else {
-      return std::nullopt;
+      others.push_back(leaf);
     }
   }
-  const auto life_of = [&](TextId name) {
-    Leaves values = declared[name].values;
-    if (const auto asked = wanted.find(name); asked != wanted.end())
-      values.insert(values.end(), asked->second.begin(), asked->second.end());
-    return of_value(value_of(sets, name, std::move(values)));
-  };
-  Life all = Life::kLive;  // the demanded ones
-  for (const auto& [name, values] : wanted) {
-    if (all == Life::kLive) all = life_of(name);
-  }
-  std::vector<Life> out;
-  for (const TextId name : next) {
-    if (!spend(1 + wanted.size() / kNamesForOne)) return std::nullopt;
-    const std::uint32_t order = declared[name].order;
-    FreeNames then = names;
-    if (has_order_) then.last = order == 0 ? kNoEnd : std::max(order, names.last);
-    const bool has_all = std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
-      return one.first == name || is_free(then, one.first, declared[one.first].order);
-    });
-    out.push_back(!has_all ? Life::kDead : all != Life::kLive ? all : life_of(name));
+  std::sort(found.begin(), found.end());
+  std::vector<Asked> out;
+  for (const auto& [name, leaf] : found) {
+    if (out.empty() || out.back().name != name) out.push_back({.name = name});
+    Asked& its = out.back();
+    const Formula f = pool_.at(leaf);
+    its.set = f.a;
+    its.value = its.value == kAlways ? f.b : pool_.both(its.value, f.b);
+    if (f.kind == FormulaKind::kNameSome) {
+      its.is_wanted = true;
+    } else if (f.c != 0) {
+      its.order = its.order == 0 ? f.c : std::min(its.order, f.c);
+    }
   }
   return out;
+}
+
+// Whether all wanted members but the next are free behind the next one, none of which has come. An
+// object of n members asks this n times, about up to n names.
+class LifeSearch::WantedOrder {
+ public:
+  explicit WantedOrder(std::span<const Asked> asked) {
+    for (const Asked& one : asked) {
+      if (!one.is_wanted || one.order == 0) continue;
+      if (first_ == nullptr || one.order < first_->order) {
+        second_ = first_ == nullptr ? kNoEnd : first_->order;
+        first_ = &one;
+      } else {
+        second_ = std::min(second_, one.order);
+      }
+    }
+  }
+
+  // `last`: the place of the next one in the order, as in FreeNames.
+  bool is_free_behind(const Asked* next, std::uint32_t last) const noexcept {
+    if (first_ == nullptr) return true;
+    const std::uint32_t order = next == first_ ? second_ : first_->order;
+    return order == kNoEnd || (last != kNoEnd && order > last);
+  }
+
+ private:
+  const Asked* first_ = nullptr;
+  std::uint32_t second_ = kNoEnd;  // kNoEnd: none
+};
+
+// Where leaves only speak of the values of names, and demand single names, a next name has to have
+// a live value and leave the demanded names free: no formula is made for what is behind it.
+// Nothing where that is not so.
+std::optional<regex::ExprId> LifeSearch::simple_next_names(FormulaId of, FreeNames names) {
+  Leaves others;
+  const std::vector<Asked> asked = asked_of(parts_of(of), others);
+  const bool is_simple = std::all_of(others.begin(), others.end(), [&](FormulaId leaf) {
+    return pool_.at(leaf).kind == FormulaKind::kNameAll;
+  });
+  if (!is_simple || !spend(1 + asked.size() / kNamesForOne)) return std::nullopt;
+  const auto value_life = [&](TextId name, FormulaId value) {
+    return of_value(value_of(others, name, {value}));
+  };
+  bool has_come = false;
+  Life wanted = Life::kLive;
+  for (const Asked& one : asked) {
+    if (!one.is_wanted) continue;
+    has_come = has_come || cells_.has(names.came, one.name);
+    if (wanted == Life::kLive) wanted = value_life(one.name, one.value);
+  }
+  if (has_come || wanted == Life::kDead) return regex::kEmptySet;
+  if (wanted == Life::kUnknown) return regex::kNoExpr;
+  const WantedOrder order(asked);
+  std::vector<regex::ExprId> good;
+  for (const Asked& one : asked) {
+    const std::uint32_t last = one.order == 0 ? kNoEnd : std::max(one.order, names.last);
+    if (has_order_ && !order.is_free_behind(&one, last)) continue;
+    if (!is_free(names, one.name, one.order)) continue;
+    const Life life = value_life(one.name, one.value);
+    if (life == Life::kUnknown) return regex::kNoExpr;
+    if (life == Life::kLive) good.push_back(pool_.name_expr(one.set));
+  }
+  if (has_order_ && !order.is_free_behind(nullptr, kNoEnd)) return pool_.exprs().unite(good);
+  return with_other_names(names, asked, others, good);
+}
+
+// `good`, and the names that no leaf speaks of alone. What comes behind these is free.
+std::optional<regex::ExprId> LifeSearch::with_other_names(FreeNames names,
+                                                          std::span<const Asked> asked,
+                                                          const Leaves& others,
+                                                          std::vector<regex::ExprId>& good) {
+  std::vector<TextId> known;
+  for (const Asked& one : asked)
+    known.push_back(one.name);
+  for (CellId at = names.came; at != 0; at = cells_.before(at))
+    known.push_back(cells_.item(at));
+  std::sort(known.begin(), known.end());
+  if (forbids_others(others, known)) return pool_.exprs().unite(good);
+  std::vector<NameId> sets;
+  for (const FormulaId leaf : others)
+    sets.push_back(pool_.at(leaf).a);
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  std::vector<regex::ExprId> languages;
+  if (!other_kinds(sets, known, kAnyName, languages)) return regex::kNoExpr;
+  for (const regex::ExprId language : languages) {
+    const auto name = pool_.automaton().shortest(language);
+    if (!name) return regex::kNoExpr;
+    if (!*name) continue;
+    const Life life = of_value(value_of(others, pool_.text(**name), {}));
+    if (life == Life::kUnknown) return regex::kNoExpr;
+    if (life == Life::kLive) good.push_back(language);
+  }
+  return pool_.exprs().unite(good);
 }
 
 }  // namespace wick::grammar

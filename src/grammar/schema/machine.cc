@@ -1,6 +1,7 @@
 #include "grammar/schema/machine.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/mix.h"
 #include "base/strings.h"
@@ -49,13 +50,13 @@ void replace_each(std::vector<std::uint32_t>& formulas, const Step& step) {
 
 }  // namespace
 
-std::size_t JsonMachine::Hash::operator()(const Frame& f) const noexcept {
-  std::size_t h = mix_hash(
-      f.below, (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) |
-                                          (f.keeps_items ? 4U : 0U) | (f.is_root ? 8U : 0U));
+std::uint32_t JsonMachine::hash_of(const Frame& f) noexcept {
+  const unsigned bits = (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) |
+                        (f.keeps_items ? 4U : 0U) | (f.is_root ? 8U : 0U);
+  std::uint64_t h = mix_hash(0, std::uint64_t{f.below} << 4U | bits);
   for (const std::uint32_t part : {f.formulas, f.questions, f.name, f.names, f.last, f.values})
     h = mix_hash(h, part);
-  return h;
+  return static_cast<std::uint32_t>(h ^ (h >> 32U));
 }
 
 bool JsonMachine::is_of_number(unsigned char byte) noexcept {
@@ -66,8 +67,8 @@ bool JsonMachine::is_of_number(unsigned char byte) noexcept {
 JsonMachine::JsonMachine(CompiledSchema schema, bool has_order)
     : pool_(std::move(schema.pool)), has_order_(has_order), root_(schema.root) {
   lists_.of({});
-  frames_.push_back({.is_root = true, .questions = lists_.of({kAlways, root_})});
-  frames_.push_back({.is_root = true, .questions = lists_.of({kAlways, kAlways})});
+  frames_.push_back({.is_root = true, .questions = list_of({kAlways, root_})});
+  frames_.push_back({.is_root = true, .questions = list_of({kAlways, kAlways})});
 }
 
 Error JsonMachine::failure() const {
@@ -89,25 +90,34 @@ bool JsonMachine::is_worn() const noexcept {
          pool_->exprs().used_bytes() > regex::kMaxAutomatonBytes / 2;
 }
 
+std::size_t JsonMachine::used_bytes() const noexcept {
+  return pool_->used_bytes() + pool_->exprs().used_bytes() + lists_.used_bytes() +
+         cells_.used_bytes() + frames_.size() * (sizeof(Frame) + kHashEntryBytes);
+}
+
 std::uint32_t JsonMachine::frame_of(const Frame& frame) {
-  const auto [known, is_new] =
-      frame_ids_.try_emplace(frame, static_cast<std::uint32_t>(frames_.size()));
-  if (is_new) frames_.push_back(frame);
+  const std::uint32_t hash = hash_of(frame);
+  const std::uint32_t known =
+      frame_ids_.find(hash, [&](std::uint32_t id) { return frames_[id] == frame; });
+  if (known != FlatHashMap::kNone) return known;
+  const auto id = static_cast<std::uint32_t>(frames_.size());
+  frame_ids_.add(hash, id);
+  frames_.push_back(frame);
   if (used_cells() > kMaxMachineCells) is_full_ = true;
-  return known->second;
+  return id;
 }
 
 std::uint32_t JsonMachine::root_of(FormulaId formula) {
   if (formula == kAlways) return kAnyRoot;
-  return frame_of({.is_root = true, .questions = lists_.of({kAlways, formula})});
+  return frame_of({.is_root = true, .questions = list_of({kAlways, formula})});
 }
 
 std::optional<std::uint32_t> JsonMachine::as_document(std::uint32_t id) {
   Frame frame = frames_[id];
-  const std::vector<std::uint32_t>& formulas = lists_.at(frame.formulas);
+  const auto formulas = lists_.at(frame.formulas);
   if (frame.keeps_items || frame.keeps_value || formulas.size() > 2 || formulas[0] != kAlways)
     return std::nullopt;
-  if (formulas.size() == 1) frame.formulas = lists_.of({kAlways, kAlways});
+  if (formulas.size() == 1) frame.formulas = list_of({kAlways, kAlways});
   frame.below = 0;
   return frame_of(frame);
 }
@@ -180,7 +190,7 @@ bool JsonMachine::keeps(std::uint32_t frame) const noexcept {
 // The frame's formulas as they are behind one more member or item; what they ask of its value
 // becomes the questions, the first of which is always yes.
 void JsonMachine::ask(Frame& frame) {
-  std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
+  std::vector<std::uint32_t> formulas = lists_.copy(frame.formulas);
   std::vector<FormulaId> asked;
   replace_each(formulas, [&](FormulaId formula) {
     const FormulaId behind =
@@ -191,8 +201,8 @@ void JsonMachine::ask(Frame& frame) {
   std::sort(asked.begin(), asked.end());
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
   asked.insert(asked.begin(), kAlways);
-  frame.formulas = lists_.of(std::move(formulas));
-  frame.questions = lists_.of(std::move(asked));
+  frame.formulas = lists_.of(formulas);
+  frame.questions = lists_.of(asked);
 }
 
 JsonMachine::Place JsonMachine::begin_item(Place place, unsigned char byte) {
@@ -207,13 +217,13 @@ JsonMachine::Place JsonMachine::begin_value(const Place& place, unsigned char by
   Place next{.frame = place.frame};
   if (byte == '"') {
     pool_->exprs().refuel(kMaskFuel);
-    std::vector<std::uint32_t> content = lists_.at(frames_[place.frame].questions);
+    std::vector<std::uint32_t> content = lists_.copy(frames_[place.frame].questions);
     for (std::uint32_t& question : content)
       question = pool_->string_language(pool_->of_type(question, kStringType));
     content[0] = pool_->exprs().intersect({content[0], pool_->exprs().any_text()});
     if (std::find(content.begin(), content.end(), regex::kNoExpr) != content.end()) return fail();
     next.where = Where::kString;
-    next.content = lists_.of(std::move(content));
+    next.content = lists_.of(content);
     return next;
   }
   if (byte == '-' || (byte >= '0' && byte <= '9')) {
@@ -232,13 +242,13 @@ JsonMachine::Place JsonMachine::begin_value(const Place& place, unsigned char by
 
 JsonMachine::Place JsonMachine::begin_nested(const Place& place, bool is_array) {
   Frame frame{.below = place.frame, .is_array = is_array, .keeps_value = keeps(place.frame)};
-  std::vector<std::uint32_t> formulas = lists_.at(frames_[place.frame].questions);
+  std::vector<std::uint32_t> formulas = lists_.copy(frames_[place.frame].questions);
   frame.keeps_items = frame.keeps_value;
   for (std::uint32_t& formula : formulas) {
     formula = pool_->of_type(formula, is_array ? kArrayType : kObjectType);
     if (is_array && pool_->has_unique(formula)) frame.keeps_items = true;
   }
-  frame.formulas = lists_.of(std::move(formulas));
+  frame.formulas = lists_.of(formulas);
   return {.where = is_array ? Where::kFirstItem : Where::kFirstName, .frame = frame_of(frame)};
 }
 
@@ -258,7 +268,7 @@ JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
   if (spelled.kind == Spelled::Kind::kEnd) return end_string(place);
   const std::string bytes = bytes_of(spelled, byte);
   if (bytes.empty()) return place;  // within an escape
-  std::vector<std::uint32_t> content = lists_.at(place.content);
+  std::vector<std::uint32_t> content = lists_.copy(place.content);
   if (!pool_->spend(content.size() / kPartsForStep * bytes.size() + 1)) return fail();
   for (const char c : bytes) {
     for (regex::ExprId& part : content) {
@@ -269,7 +279,7 @@ JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
     if (keeps(place.frame)) keep(place, static_cast<unsigned char>(c));
   }
   if (content[0] == regex::kEmptySet) return {};
-  place.content = lists_.of(std::move(content));
+  place.content = lists_.of(content);
   return place;
 }
 
@@ -351,9 +361,9 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
   if (pool_->has_failed()) return fail();  // then the answers are none
   if (!answers[0]) return {};
   Frame frame = frames_[id];
-  const std::vector<std::uint32_t>& questions = lists_.at(frame.questions);
+  const auto questions = lists_.at(frame.questions);
   if (frame.is_root) return answers.back() ? Place{.where = Where::kDone} : Place{};
-  std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
+  std::vector<std::uint32_t> formulas = lists_.copy(frame.formulas);
   const auto answered = [&](FormulaId question) {
     const auto found = std::lower_bound(questions.begin() + 1, questions.end(), question);
     const bool is_yes = found != questions.end() && *found == question &&
@@ -365,7 +375,7 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
     const FormulaId resolved = pool_->resolve(formula, answered);
     return is_second ? pool_->with_duplicate(resolved) : resolved;
   });
-  frame.formulas = lists_.of(std::move(formulas));
+  frame.formulas = lists_.of(formulas);
   frame.questions = 0;
   if (frame.keeps_items) {
     if (!frame.is_array) frame.values = cells_.add(frame.values, frame.name);

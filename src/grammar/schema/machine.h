@@ -8,15 +8,18 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/flat_map.h"
 #include "grammar/json_spelling.h"
 #include "grammar/schema/compiler.h"
 #include "grammar/schema/interned.h"
@@ -79,6 +82,7 @@ class JsonMachine {
   Error failure() const;
   // Half of a limit of memory is used.
   bool is_worn() const noexcept;
+  std::size_t used_bytes() const noexcept;  // about
 
   // The root of documents without requirements. Numbers there are not kept.
   static constexpr std::uint32_t kAnyRoot = 1;
@@ -92,9 +96,9 @@ class JsonMachine {
 
   const Frame& frame(std::uint32_t id) const noexcept { return frames_[id]; }
 
-  ListId list_of(std::vector<std::uint32_t> list) { return lists_.of(std::move(list)); }
+  ListId list_of(std::initializer_list<std::uint32_t> list) { return lists_.of(list); }
 
-  const std::vector<std::uint32_t>& list(ListId id) const noexcept { return lists_.at(id); }
+  std::span<const std::uint32_t> list(ListId id) const noexcept { return lists_.at(id); }
 
   FormulaPool& pool() noexcept { return *pool_; }
 
@@ -111,9 +115,7 @@ class JsonMachine {
   Result<bool> accepts(std::string_view text);
 
  private:
-  struct Hash {
-    std::size_t operator()(const Frame& f) const noexcept;
-  };
+  static std::uint32_t hash_of(const Frame& f) noexcept;
 
   static bool is_space(unsigned char byte) noexcept {
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
@@ -150,8 +152,8 @@ class JsonMachine {
   Lists lists_ = {};
   Cells cells_ = {};  // names and values that have come
   Cells texts_ = {};  // what has come of the name, number or string in progress
-  std::vector<Frame> frames_ = {};
-  std::unordered_map<Frame, std::uint32_t, Hash> frame_ids_ = {};
+  std::deque<Frame> frames_ = {};
+  FlatHashMap frame_ids_ = {};
   bool has_order_ = false;
   FormulaId root_ = kNever;
   bool is_full_ = false;

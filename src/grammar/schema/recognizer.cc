@@ -14,7 +14,7 @@
 namespace wick::grammar {
 
 std::uint32_t SchemaRecognizer::hash_of(const State& s) noexcept {
-  std::uint64_t h = static_cast<std::uint64_t>(s.place.where) << 8U | s.place.n_done;
+  std::uint64_t h = mix_hash(1, static_cast<std::uint64_t>(s.place.where) << 8U | s.place.n_done);
   const std::uint64_t parts[] = {
       s.place.frame,
       s.place.content,
@@ -37,6 +37,7 @@ Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(Json schema, Sc
   const StateId start = out->if_live(out->machine_.start(), out->life_.of_value(out->wanted(0)));
   if (start == kFailedState) return out->failure();
   out->start_ = start;
+  out->compiled_bytes_ = out->used_bytes();
   return out;
 }
 
@@ -61,7 +62,15 @@ std::optional<Recognizer::PlainText> SchemaRecognizer::plain_text(StateId id) {
   const bool is_string =
       state.place.where == Where::kString || state.place.where == Where::kNameString;
   if (!is_string || state.place.spelling != Spelling{}) return std::nullopt;
-  return PlainText{&machine_.pool().automaton(), state.rest, true};
+  using Alone = PlainText::Alone;
+  const bool is_alone =
+      state.place.where == Where::kString && state.place.frame == JsonMachine::kAnyRoot;
+  const bool has_space = style_.space == JsonStyle::Space::kAny;
+  return PlainText{
+      .automaton = &machine_.pool().automaton(),
+      .rest = state.rest,
+      .is_json_string = true,
+      .alone = !is_alone ? Alone::kNo : has_space ? Alone::kBeforeSpace : Alone::kAlone};
 }
 
 // A walk at an open object's name makes a state for each token.
@@ -86,9 +95,9 @@ void SchemaRecognizer::end_walk() {
 void SchemaRecognizer::forget_new_states() {
   for (; states_.size() > n_kept_states_; states_.pop_back())
     ids_.remove(hash_of(states_.back()), static_cast<StateId>(states_.size() - 1));
-  for (const std::uint64_t key : walked_) {
+  for (const std::uint32_t key : walked_) {
     const StateId to = steps_.find(key);
-    if (std::max<std::uint64_t>(key >> 8U, to) >= states_.size()) steps_.remove(key, to);
+    if (std::max<StateId>(key >> 8U, to) >= states_.size()) steps_.remove(key, to);
   }
 }
 
@@ -107,8 +116,15 @@ StateId SchemaRecognizer::step_all(StateId state, std::string_view bytes) {
   return out;
 }
 
+std::size_t SchemaRecognizer::used_bytes() const noexcept {
+  return machine_.used_bytes() + life_.used_bytes() + facts_.size() * sizeof(FrameFacts) +
+         states_.size() * (sizeof(State) + 2 * kHashEntryBytes);  // with that of its mask
+}
+
+// A new recognizer is compiled in a fraction of the time in which one grows so far.
 bool SchemaRecognizer::is_worn() const noexcept {
-  return states_.size() > kMaxSchemaStates / 8 || machine_.is_worn();
+  return states_.size() > kMaxSchemaStates / 8 || machine_.is_worn() ||
+         used_bytes() > compiled_bytes_ + kMaxSchemaGrowth;
 }
 
 Error SchemaRecognizer::failure() const {
@@ -129,7 +145,7 @@ Error SchemaRecognizer::failure() const {
 StateId SchemaRecognizer::state_of(const State& state) {
   const std::uint32_t hash = hash_of(state);
   const StateId known = ids_.find(hash, [&](StateId id) { return states_[id] == state; });
-  if (known != FlatMap::kNone) return known;
+  if (known != FlatHashMap::kNone) return known;
   if (states_.size() >= kMaxSchemaStates) {
     is_full_ = true;
     return kFailedState;
@@ -152,13 +168,18 @@ FreeNames SchemaRecognizer::names(std::uint32_t frame) const noexcept {
   return {machine_.frame(frame).names, machine_.frame(frame).last};
 }
 
+SchemaRecognizer::FrameFacts& SchemaRecognizer::facts(std::uint32_t frame) {
+  if (frame >= facts_.size()) facts_.resize(frame + std::size_t{1});
+  return facts_[frame];
+}
+
 FormulaId SchemaRecognizer::goal(std::uint32_t id) {
-  if (const auto known = goals_.find(id); known != goals_.end()) return known->second;
+  if (const FormulaId known = facts(id).goal; known != kNoFormula) return known;
   const JsonMachine::Frame frame = machine_.frame(id);
   const FormulaId of = condition(frame.below);
   if (of == kNoFormula) return kNoFormula;
-  const auto& questions = machine_.list(machine_.frame(frame.below).questions);
-  const auto& formulas = machine_.list(frame.formulas);
+  const auto questions = machine_.list(machine_.frame(frame.below).questions);
+  const auto formulas = machine_.list(frame.formulas);
   FormulaPool& pool = machine_.pool();
   const auto left = [&](FormulaId question) {
     const auto found = std::lower_bound(questions.begin() + 1, questions.end(), question);
@@ -173,20 +194,18 @@ FormulaId SchemaRecognizer::goal(std::uint32_t id) {
     const ValueType type = frame.is_array ? kArrayType : kObjectType;
     return pool.of_type(pool.negate(left(pool.negate(question))), type);
   });
-  if (out != kNoFormula) goals_[id] = out;
-  return out;
+  return facts(id).goal = out;
 }
 
 FormulaId SchemaRecognizer::condition(std::uint32_t id) {
-  if (const auto known = conditions_.find(id); known != conditions_.end()) return known->second;
+  if (const FormulaId known = facts(id).condition; known != kNoFormula) return known;
   FormulaId out = kNoFormula;
   if (machine_.frame(id).is_root) {
     out = machine_.pool().child(machine_.list(machine_.frame(id).questions)[1]);
   } else if (const FormulaId its = goal(id); its != kNoFormula) {
     out = life_.condition(its, machine_.frame(id).is_array, names(id));
   }
-  if (out != kNoFormula) conditions_[id] = out;
-  return out;
+  return facts(id).condition = out;
 }
 
 FormulaId SchemaRecognizer::wanted(std::uint32_t id) {
@@ -199,15 +218,16 @@ FormulaId SchemaRecognizer::wanted(std::uint32_t id) {
 StateId SchemaRecognizer::step(StateId id, unsigned char byte) {
   if (id == kFailedState || id == kDeadState) return id;
   if (states_[id].place.where == Where::kNameString) return first_step(id, byte);
-  const std::uint64_t key = std::uint64_t{id} << 8U | byte;
-  if (const StateId known = steps_.find(key); known != FlatMap::kNone) return known;
+  static_assert(kMaxSchemaStates <= 1U << 24U);
+  const std::uint32_t key = id << 8U | byte;
+  if (const StateId known = steps_.find(key); known != FlatHashMap::kNone) return known;
   const StateId out = first_step(id, byte);
   if (out == kFailedState) return out;
   if (steps_.size() >= kMaxSchemaSteps) {
     steps_.clear();
     walked_.clear();
   }
-  if (steps_.find(key) == FlatMap::kNone) steps_.add(key, out);
+  if (steps_.find(key) == FlatHashMap::kNone) steps_.add(key, out);
   walked_.push_back(key);
   return out;
 }

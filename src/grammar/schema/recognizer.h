@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "grammar/flat_map.h"
@@ -65,6 +64,12 @@ class SchemaRecognizer final : public Recognizer {
     friend bool operator==(const State&, const State&) = default;
   };
 
+  // What was found out about a frame: kNoFormula and kFailedState where it was not asked yet.
+  struct FrameFacts {
+    FormulaId goal = kNoFormula, condition = kNoFormula;
+    StateId behind = kFailedState;  // kDeadState where it depends on the value
+  };
+
   static std::uint32_t hash_of(const State& s) noexcept;
 
   SchemaRecognizer(CompiledSchema schema, const JsonStyle& style)
@@ -73,6 +78,7 @@ class SchemaRecognizer final : public Recognizer {
         shortest_(machine_.pool(), machine_.cells(), life_, style.has_order),
         style_(style) {}
 
+  std::size_t used_bytes() const noexcept;  // about
   StateId first_step(StateId id, unsigned char byte);
   void forget_new_states();  // since begin_walk()
   StateId state_of(const State& state);
@@ -101,6 +107,7 @@ class SchemaRecognizer final : public Recognizer {
   std::optional<StateId> behind(std::uint32_t frame);
   bool asks_all(std::uint32_t frame);
 
+  FrameFacts& facts(std::uint32_t frame);
   FormulaId goal(std::uint32_t frame);
   FormulaId condition(std::uint32_t frame);
   FormulaId wanted(std::uint32_t frame);
@@ -112,10 +119,10 @@ class SchemaRecognizer final : public Recognizer {
   JsonStyle style_;
   std::deque<State> states_ = {State{}};    // the first is kDeadState
   FlatHashMap ids_ = {};                    // of states
-  FlatMap steps_ = {};                      // by state and byte; not within names
-  std::vector<std::uint64_t> walked_ = {};  // keys in steps_ since begin_walk()
-  std::unordered_map<std::uint32_t, FormulaId> goals_ = {}, conditions_ = {};
-  std::unordered_map<std::uint32_t, StateId> behind_ = {};  // kDeadState where it depends
+  FlatHashMap steps_ = {};                  // by state and byte; not within names
+  std::vector<std::uint32_t> walked_ = {};  // keys in steps_ since begin_walk()
+  std::deque<FrameFacts> facts_ = {};         // by frame
+  std::size_t compiled_bytes_ = 0;  // used_bytes() before the first document
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began
   StateId start_ = kDeadState;
   bool is_lost_ = false, is_full_ = false;

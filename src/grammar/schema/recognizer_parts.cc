@@ -66,23 +66,23 @@ std::optional<SchemaRecognizer::State> SchemaRecognizer::within_frame(const Stat
 
 std::optional<StateId> SchemaRecognizer::behind(std::uint32_t frame) {
   if (machine_.frame(frame).is_root) return std::nullopt;
-  const auto [known, is_new] = behind_.try_emplace(frame, kDeadState);
-  if (is_new && !machine_.frame(frame).keeps_items && asks_all(frame)) {
-    const Place place = machine_.behind_value(frame);
-    if (place.where == Where::kFailed) {
-      behind_.erase(frame);
-      return std::nullopt;
+  StateId out = facts(frame).behind;
+  if (out == kFailedState) {
+    out = kDeadState;
+    if (!machine_.frame(frame).keeps_items && asks_all(frame)) {
+      const Place place = machine_.behind_value(frame);
+      if (place.where == Where::kFailed) return std::nullopt;
+      if (place.where != Where::kDead) out = state_of({.place = place});
+      if (out == kFailedState) return std::nullopt;
     }
-    const StateId state = place.where == Where::kDead ? kDeadState : state_of({.place = place});
-    if (state != kFailedState) behind_[frame] = state;
+    facts(frame).behind = out;
   }
-  const StateId out = behind_[frame];
   return out == kDeadState ? std::nullopt : std::optional(out);
 }
 
 // The condition on the value in progress is that all questions are answered by yes.
 bool SchemaRecognizer::asks_all(std::uint32_t frame) {
-  const std::vector<std::uint32_t>& questions = machine_.list(machine_.frame(frame).questions);
+  const auto questions = machine_.list(machine_.frame(frame).questions);
   const FormulaId of = condition(frame);
   if (questions.empty() || of == kNoFormula || of == kNever) return false;
   const FormulaPool& pool = machine_.pool();

@@ -14,9 +14,19 @@
 
 #include "base/strings.h"
 #include "grammar/constraint.h"
+#include "grammar/shared_strings.h"
 
 namespace wick::grammar {
 namespace {
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+}
+
+std::mt19937 seeded(std::uint64_t otherwise) {
+  return std::mt19937(static_cast<std::uint32_t>(number_of("WICK_TEST_SEED", otherwise)));
+}
 
 constexpr JsonStyle kTight = {.space = JsonStyle::Space::kNone, .has_order = false};
 
@@ -200,10 +210,9 @@ class BruteForce {
 };
 
 TEST(SchemaRecognizer, EqualsBruteForce) {
-  std::mt19937 random(1);
+  std::mt19937 random = seeded(1);
   BruteForce brute_force;
-  const char* const given = std::getenv("WICK_TEST_PAIRS");
-  const std::size_t wanted = given == nullptr ? 12'000 : std::strtoull(given, nullptr, 10);
+  const std::size_t wanted = number_of("WICK_TEST_PAIRS", 12'000);
   while (brute_force.n_checked() < wanted && !HasFailure())
     brute_force.check(random);
   EXPECT_LT(brute_force.n_refused(), brute_force.n_schemas() / 20);
@@ -225,16 +234,15 @@ std::vector<std::string> pieces(std::mt19937& random, const std::vector<std::str
   return out;
 }
 
-// Masks share parts between places; accept() steps through the document itself.
+// Masks share parts between places and schemas; accept() steps through the document itself.
 std::size_t check_masks(const std::string& schema, const std::vector<std::string>& tokens,
-                        std::mt19937& random) {
+                        const std::shared_ptr<SharedStrings>& strings, std::mt19937& random) {
   using Space = JsonStyle::Space;
   const JsonStyle style = {.space = Space(random() % 3), .has_order = random() % 2 == 0};
   auto made = SchemaRecognizer::parse(schema, style);
   if (!made) return 0;
-  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
-  const auto trie = std::make_shared<TokenTrie>(TokenTrie::make(views, {}));
-  const auto masks = std::make_shared<TokenMasks>(*std::move(made), trie);
+  const auto masks =
+      std::make_shared<TokenMasks>(*std::move(made), strings->trie(), strings);
   std::size_t n_pairs = 0;
   for (int round = 0; round < 4; ++round) {
     Constraint constraint(masks);
@@ -263,26 +271,34 @@ std::size_t check_masks(const std::string& schema, const std::vector<std::string
 
 // One leaf in many places, as definitions are used.
 std::string schema_of_parts(std::mt19937& random) {
+  const std::vector<std::string> texts = {
+      R"({"format":"uri"})", R"({"type":"string","format":"date-time"})",
+      R"({"type":"string","pattern":"^(?:a|\\u00e9)*b?$"})",
+      R"({"type":"string","minLength":2,"maxLength":9})", R"({"type":"string"})"};
+  const std::string leaf = random() % 2 == 0 ? pick(random, texts) : random_schema(random, 1);
   const std::string list = cat(R"({"type":"array","items":)", random_schema(random, 1), "}");
   const std::string object =
       cat(R"({"type":"object","properties":{"a":{"$ref":"#/$defs/leaf"},)"
           R"("b":{"$ref":"#/$defs/list"},"c":{"type":"number"}},"required":["a"],)"
           R"("additionalProperties":)",
           pick(random, {"false", "true", R"({"type":"integer"})"}), "}");
-  return cat(R"({"$ref":"#/$defs/object","$defs":{"leaf":)", random_schema(random, 1),
-             R"(,"list":)", list, R"(,"object":{"type":"object","properties":{"a":)", object,
-             R"(,"b":)", object, R"(,"c":{"type":"array","items":)", object, "}}}}}");
+  return cat(R"({"$ref":"#/$defs/object","$defs":{"leaf":)", leaf, R"(,"list":)", list,
+             R"(,"object":{"type":"object","properties":{"a":)", object, R"(,"b":)", object,
+             R"(,"c":{"type":"array","items":)", object, "}}}}}");
 }
 
 TEST(SchemaRecognizer, MasksAllowWhatIsAccepted) {
-  std::mt19937 random(2);
+  std::mt19937 random = seeded(2);
   const std::vector<std::string> tokens = pieces(random, documents());
-  const char* const given = std::getenv("WICK_TEST_PAIRS");
-  const std::size_t wanted = given == nullptr ? 500'000 : std::strtoull(given, nullptr, 10);
+  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
+  constexpr std::size_t kFewBytes = 1U << 16U;  // so it forgets at times
+  const auto strings = std::make_shared<SharedStrings>(
+      std::make_shared<TokenTrie>(TokenTrie::make(views, {})), kFewBytes);
+  const std::size_t wanted = number_of("WICK_TEST_PAIRS", 500'000);
   std::size_t n_pairs = 0;
   for (int i = 0; n_pairs < wanted && !HasFailure(); ++i)
     n_pairs += check_masks(i % 2 == 0 ? random_schema(random, 2) : schema_of_parts(random), tokens,
-                           random);
+                           strings, random);
 }
 
 TEST(SchemaRecognizer, KeepsTheDeclaredOrder) {
