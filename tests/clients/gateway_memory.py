@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Memory of `wick serve` as a gateway: REQUESTS requests (default 10⁶) over 16 connections to a scripted API (bench/gateways_upstream.mjs), free
+and paid targets in turns. In the middle third the disk of the ledger is full. As root (the ledger is on a tmpfs of its own); needs Node.js and
+`wrk`. The resident memory must be at most 40 MB before the first request. After the first tenth it may grow by 4 MB and no more: rows that wait
+for the disk are bounded. Paid requests are refused while the disk is full and answered afterwards. A line a slice goes to standard error:
+
+  gateway_memory.py build/release/wick [REQUESTS]
+"""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import serving
+import tiny
+
+UPSTREAM = pathlib.Path(__file__).resolve().parents[2] / "bench/gateways_upstream.mjs"
+IDLE_MB, GROWTH_MB = 40, 4
+DISK = "512m"  # 10⁶ rows have about 100 MB
+CONFIG = """[[provider]]
+name = "free"
+kind = "openai-compatible"
+endpoint = "http://127.0.0.1:{port}/v1"
+models = ["m"]
+[[provider]]
+name = "paid"
+kind = "openai-compatible"
+endpoint = "http://127.0.0.1:{port}/v1"
+models = [{{ name = "m", input = "0.15 USD/M", output = "0.60 USD/M" }}]
+[budget]
+monthly = "1000000 USD"
+ledger = "{ledger}"
+"""
+LUA = """wrk.method = "POST"
+wrk.body = '{"model": "%s", "max_tokens": 16, "messages": [{"role": "user", "content": "Say hello."}]}'
+wrk.headers["Content-Type"] = "application/json"
+"""
+
+
+def rss_mb(pid):
+    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+
+
+# Requests of one slice, and how many of them were refused.
+def load(folder, port, model, seconds):
+    lua = folder / "post.lua"
+    lua.write_text(LUA % model)
+    out = subprocess.run(["wrk", "-t1", "-c16", f"-d{seconds}s", "--timeout", "30s", "-s", lua, f"http://127.0.0.1:{port}/v1/chat/completions"],
+                         capture_output=True, text=True, check=True).stdout
+    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
+    return int(re.search(r"(\d+) requests in", out)[1]), int(refused[1]) if refused else 0
+
+
+def fill(disk):
+    with open(disk / "filler", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(1 << 16))
+        except OSError:
+            pass
+
+
+def run(wick, wanted, folder, disk):
+    home = tiny.Home(wick, folder)
+    upstream = subprocess.Popen(["node", UPSTREAM], stdout=subprocess.PIPE, text=True)
+    config = pathlib.Path(home.environment["XDG_CONFIG_HOME"]) / "wick/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(CONFIG.format(port=int(upstream.stdout.readline()), ledger=disk / "usage.db"))
+    server = serving.Server(home, "--no-access-log")
+    errors, done, peak, base = [], 0, 0.0, None
+    try:
+        time.sleep(1)
+        idle = rss_mb(server.run.pid)
+        if idle > IDLE_MB:
+            errors.append(f"{idle:.1f} MB before the first request, allowed are {IDLE_MB}")
+        slices, was_full = 0, False
+        while done < wanted:
+            is_full = wanted / 3 <= done < 2 * wanted / 3
+            if is_full != was_full:
+                fill(disk) if is_full else (disk / "filler").unlink()
+                was_full = is_full
+            model = "paid/m" if slices % 4 == 3 else "free/m"
+            n, refused = load(folder, server.port, model, 5)
+            done, slices = done + n, slices + 1
+            now = rss_mb(server.run.pid)
+            print(f"{done} requests, {model}, disk {'full' if is_full else 'free'}: {refused} refused, {now:.1f} MB", file=sys.stderr, flush=True)
+            if refused and not (is_full and model == "paid/m"):
+                errors.append(f"{refused} of {n} requests for {model} were refused, disk {'full' if is_full else 'free'}")
+            if base is None and done >= wanted / 10:
+                base = now
+            if base is not None:
+                peak = max(peak, now)
+        if peak - base > GROWTH_MB:
+            errors.append(f"from {base:.1f} MB after a tenth of the requests to {peak:.1f} MB, allowed are {GROWTH_MB} MB more")
+        print(f"{done} requests: {idle:.1f} MB idle, {base:.1f} MB after a tenth, {peak:.1f} MB at most")
+    finally:
+        server.run.send_signal(signal.SIGTERM)
+        server.run.communicate(timeout=60)
+        upstream.kill()
+        upstream.wait()
+    return errors
+
+
+def main():
+    wick, wanted = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        disk = folder / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", disk], check=True)
+        try:
+            errors = run(os.path.abspath(wick), wanted, folder, disk)
+        finally:
+            subprocess.run(["umount", disk], check=True)
+    for error in errors:
+        print("error:", error)
+    sys.exit(1 if errors else 0)
+
+
+main()
