@@ -120,6 +120,10 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
   compile_us.reserve(line.at("texts").size() + 1);
   const std::size_t before = mallinfo2().uordblks;
   std::size_t most = 0;
+  const auto measure = [&] {  // less than before where SharedStrings has forgotten
+    const std::size_t now = mallinfo2().uordblks;
+    most = std::max(most, now > before ? now - before : 0);
+  };
   std::uint64_t n_computed = 0;
   nlohmann::json ends = nlohmann::json::array();
   auto masks = compiled(*text, options, strings, compile_us);
@@ -128,7 +132,7 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
     out["message"] = masks.error().message;
     return out;
   }
-  most = mallinfo2().uordblks - before;
+  measure();
   for (const auto& document : line.at("texts")) {
     if ((*masks)->recognizer().is_worn()) {
       n_computed += (*masks)->n_computed();
@@ -136,7 +140,7 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
       masks = compiled(*text, options, strings, compile_us);
     }
     ends.push_back(replay(tokenizer, *masks, document.get<std::string>(), times));
-    most = std::max(most, mallinfo2().uordblks - before);
+    measure();
   }
   n_computed += (*masks)->n_computed();
   out["compile_us"] = compile_us.front();
