@@ -145,6 +145,13 @@ constexpr std::string_view kBuiltins[] = {
     "suspend", "test",     "times",    "trap",    "true",    "type",   "typeset",   "ulimit",
     "umask",   "unalias",  "unset",    "wait"};
 
+constexpr auto kBuiltinSlots = [] {
+  NameSlots<std::size(kBuiltins)> out{};
+  for (std::size_t i = 0; i < std::size(kBuiltins); ++i)
+    add_name(out, kBuiltins[i], i);
+  return out;
+}();
+
 constexpr auto kCommandSlots = [] {
   NameSlots<std::size(kCommands)> out{};
   for (std::size_t i = 0; i < std::size(kCommands); ++i)
@@ -167,7 +174,8 @@ const Command* find_command(std::string_view name, const Row* row) noexcept {
 }
 
 bool is_builtin(std::string_view name) noexcept {
-  return std::find(std::begin(kBuiltins), std::end(kBuiltins), name) != std::end(kBuiltins);
+  return find_name(kBuiltinSlots, hash_of(name), std::size(kBuiltins),
+                   [&](std::size_t i) { return kBuiltins[i] == name; }) < std::size(kBuiltins);
 }
 
 }  // namespace wick::shell

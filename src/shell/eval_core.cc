@@ -10,7 +10,11 @@
 namespace wick::shell {
 
 Evaluator::Evaluator(const Profile& profile, Dialect dialect)
-    : profile_(profile), dialect_(dialect) {}
+    : profile_(profile), dialect_(dialect) {
+  constexpr std::size_t kUsual = 16;
+  effects_.reserve(kUsual);
+  made_.reserve(kUsual);
+}
 
 bool Evaluator::step(Span span) {
   if (is_too_complex_) return false;

@@ -119,6 +119,7 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
   if (out.empty() || out.back().kind != PartKind::kLiteral) {
     if (!count()) return false;
   }
+  if (is_plain(c) && !is_continued_) return plain_run(out);
   const char skipped = text_[static_cast<std::size_t>(pos_)];
   if (skipped == '\\' && c != '\\') take(0);  // continuation lines
   if (c == '\\') return backslash(out, in);
@@ -151,7 +152,6 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
         is_bash_like() && !is_zsh() && in != In::kRegex)
       return ext_glob(out);
   }
-  const int begin = pos_;
   const bool nests = in == In::kArithmetic || in == In::kArithClause || in == In::kRegex ||
                      in == In::kOffset || in == In::kExtGlob;
   if (nests && c == '(') ++parens;
@@ -163,18 +163,22 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
   if (counts_braces && c == '}') --parens;
   if (in == In::kOffset && c == '?') ++parens;  // a ? b : c, whose : does not end the offset
   if (in == In::kOffset && c == ':') --parens;
-  if (is_continued_) {
-    take();
-    literal(out, {&c, 1}, begin);
-  } else {  // with the characters behind it that mean themselves
-    std::size_t end = static_cast<std::size_t>(pos_) + 1;
-    while (end < text_.size() && is_plain(text_[end]))
-      ++end;
-    const std::string_view run =
-        text_.substr(static_cast<std::size_t>(pos_), end - static_cast<std::size_t>(pos_));
-    pos_ = static_cast<int>(end);
-    literal(out, run, begin);
-  }
+  if (!is_continued_) return plain_run(out);
+  const int begin = pos_;
+  take();
+  literal(out, {&c, 1}, begin);
+  return true;
+}
+
+// The character here, and those behind it that mean themselves.
+bool Parser::plain_run(std::vector<WordPart>& out) {
+  const int begin = pos_;
+  auto end = static_cast<std::size_t>(pos_) + 1;
+  while (end < text_.size() && is_plain(text_[end]))
+    ++end;
+  pos_ = static_cast<int>(end);
+  const auto from = static_cast<std::size_t>(begin);
+  literal(out, text_.substr(from, end - from), begin);
   return true;
 }
 

@@ -128,6 +128,7 @@ class Parser {
   bool word(Word& out, In in = In::kWord);
   bool parts(std::vector<WordPart>& out, In in);
   bool part(std::vector<WordPart>& out, In in, int& parens);
+  bool plain_run(std::vector<WordPart>& out);
   bool ends(In in, int parens) const;
   bool backslash(std::vector<WordPart>& out, In in);
   void literal(std::vector<WordPart>& out, std::string_view text, int begin);

@@ -300,7 +300,9 @@ template <std::size_t kCount>
 bool ends_with_any(std::string_view path, const Texts<kCount>& ends) {
   return !path.empty() && (bit_of(path.back()) & ends.bits) != 0 &&
          std::any_of(ends.all.begin(), ends.all.end(),
-                     [&](std::string_view end) { return path.ends_with(end); });
+                     [&](std::string_view end) {
+                       return end.back() == path.back() && path.ends_with(end);
+                     });
 }
 
 template <std::size_t kCount>

@@ -88,17 +88,15 @@ void each_option_with(std::string_view options, std::string_view begin, const F&
 // The same for flags and options of one letter that name `c`.
 template <class F>
 void each_option_of(std::string_view options, char c, const F& f) {
-  for (std::size_t at = 0; at < options.size();) {
-    std::size_t end = at;
-    bool has_letter = false;
-    while (end < options.size() && options[end] != ' ') {
-      has_letter = has_letter || (options[end] == c && end > at);
-      ++end;
-    }
+  if (c == ' ') return;
+  std::size_t end = 0;
+  for (std::size_t at = 0; (at = options.find(c, end)) != std::string_view::npos;) {
+    const std::size_t begin = options.rfind(' ', at) + 1;  // 0 in the first one
+    end = std::min(options.find(' ', at), options.size());
     Option option;
-    const std::string_view token = options.substr(at, end - at);
+    const std::string_view token = options.substr(begin, end - begin);
+    const bool has_letter = token.find(c, 1) != std::string_view::npos;
     if (has_letter && !token.starts_with("--") && read_option(token, option) && !f(option)) return;
-    at = end + 1;
   }
 }
 
@@ -130,7 +128,11 @@ bool is_short_of(const Option& option, char c) {
 class Reader {
  public:
   Reader(const Row& row, const std::vector<Arg>& argv, std::size_t first)
-      : row_(row), argv_(argv), at_(first), stop_(row.operands().find_first_of("cv")) {}
+      : row_(row),
+        argv_(argv),
+        at_(first),
+        stop_(row.operands().find_first_of("cv")),
+        is_getopt_long_(!has_effect('+')) {}
 
   Usage read();
 
@@ -153,6 +155,7 @@ class Reader {
   const std::vector<Arg>& argv_;
   std::size_t at_;
   std::size_t stop_;  // the operand behind which a command or a verb's own words stand
+  bool is_getopt_long_;
   Usage out_;
   char operand_role_ = ' ';
   bool drops_first_ = false, drops_last_ = false;
@@ -198,7 +201,7 @@ void Reader::option(const Arg& arg) {
   if (text.starts_with("--")) return long_option(arg, text);
   // find-like words (-name) are rows with a name of several letters: tried first.
   bool found = false;
-  if (has_effect('+') && text.size() > 2) {
+  if (!is_getopt_long_ && text.size() > 2) {
     each_option_with(row_.options(), text, [&](const Option& o) {
       if (o.is_long || o.name != text ||
           (o.takes == ' ' && o.operand_role == ' ' && o.effect == ' '))
@@ -224,15 +227,14 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
       is_exact = true;
       return false;
     }
-    if (!has_effect('+') && o.name.starts_with(name)) {
+    if (is_getopt_long_ && o.name.starts_with(name)) {
       match = o;
       ++n;
     }
     return true;
   });
   if (!is_exact && n != 1) {
-    const bool is_gnu = !has_effect('+');
-    if (is_gnu && n == 0 && equals == std::string::npos &&
+    if (is_getopt_long_ && n == 0 && equals == std::string::npos &&
         (name == "--help" || name == "--version")) {
       out_.is_help = true;
       return;
@@ -273,7 +275,7 @@ void Reader::short_options(const Arg& arg, const std::string& text) {
     Option match;
     bool found = false;
     each_option_of(row_.options(), text[i], [&](const Option& o) {
-      if (!is_short_of(o, text[i]) || (has_effect('+') && o.name.size() > 2 && o.takes != ' '))
+      if (!is_short_of(o, text[i]) || (!is_getopt_long_ && o.name.size() > 2 && o.takes != ' '))
         return true;
       match = o;
       found = true;
@@ -361,19 +363,21 @@ void Reader::place_operands() {
 }
 
 bool is_named(const Row& row, std::string_view name) noexcept {
-  if (row.name() == name) return true;
-  bool out = false;
-  each_name(row.name(), [&](std::string_view one) { out = out || one == name; });
-  return out;
+  std::string_view names = row.name();
+  while (names.size() > name.size()) {
+    if (names.starts_with(name) && names[name.size()] == '|') return true;
+    const std::size_t bar = names.find('|');
+    if (bar == std::string_view::npos) return false;
+    names.remove_prefix(bar + 1);
+  }
+  return names == name;
 }
 
 }  // namespace
 
 std::string_view Row::text(std::size_t number) const noexcept {
-  std::size_t begin = begin_;
-  for (std::size_t i = 0; i < number; ++i)
-    begin += sizes_[i];
-  return kTables[table_]->text.substr(begin, sizes_[number]);
+  const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
+  return {kTables[table_]->text.data() + begin_ + begin, ends_[number] - begin};
 }
 
 bool Usage::has(std::string_view option) const noexcept {
@@ -392,9 +396,11 @@ const Row* find_row(std::string_view name) noexcept {
 }
 
 std::string_view printed_name(const Row& row, std::string_view name) noexcept {
+  static constexpr std::string_view kPrefixes[] = {"zsh:", "fish:", "cloud:"};
+  if (row.name() == name && name.find(':') == std::string_view::npos) return row.name();
   std::string_view first, own;
   each_name(row.name(), [&](std::string_view one) {
-    for (const std::string_view prefix : {"zsh:", "fish:", "cloud:"})
+    for (const std::string_view prefix : kPrefixes)
       one.remove_prefix(one.starts_with(prefix) ? prefix.size() : 0);
     if (first.empty()) first = one;
     if (one == name) own = one;

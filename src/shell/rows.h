@@ -33,9 +33,13 @@ class Row {
   constexpr Row() = default;
 
   constexpr Row(std::size_t table, std::size_t begin, std::array<std::uint16_t, 4> sizes)
-      : begin_(static_cast<std::uint32_t>(begin)),
-        table_(static_cast<std::uint16_t>(table)),
-        sizes_(sizes) {}
+      : begin_(static_cast<std::uint32_t>(begin)), table_(static_cast<std::uint16_t>(table)) {
+    std::uint16_t end = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      end = static_cast<std::uint16_t>(end + sizes[i]);
+      ends_[i] = end;
+    }
+  }
 
   std::string_view name() const noexcept { return text(0); }
 
@@ -50,7 +54,7 @@ class Row {
 
   std::uint32_t begin_ = 0;  // in the texts of its table, one behind another
   std::uint16_t table_ = 0;
-  std::array<std::uint16_t, 4> sizes_ = {};
+  std::array<std::uint16_t, 4> ends_ = {};  // of the four texts, behind begin_
 };
 
 // Roles of operands and of arguments of options:
