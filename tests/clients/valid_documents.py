@@ -24,7 +24,7 @@ SCHEMAS = [
     struct(["a"], a=TEXT, b=WHOLE, c=SWITCH),
     several(struct(x={"type": "number"}, y={"type": "number"}), 1, 3),
     struct(kind={"enum": ["circle", "square", "line"]}, size={"type": "number", "exclusiveMinimum": 0}),
-    {"oneOf": [struct(k={"const": 1}, t=TEXT), struct(k={"const": 2}, n=several(WHOLE))]},
+    {"oneOf": [struct(k={"const": 1}, t=TEXT, n=several(WHOLE)), struct(n=several(WHOLE), k={"const": 2}, t=TEXT)]},
     struct(day={"type": "string", "format": "date"}, mail={"type": "string", "format": "email"}),
     struct(code={"type": "string", "pattern": "^[A-Z]{2}-[0-9]{3,5}$"}),
     {"$ref": "#/$defs/tree", "$defs": {"tree": struct(["v"], v=WHOLE, left={"$ref": "#/$defs/tree"}, right={"$ref": "#/$defs/tree"})}},

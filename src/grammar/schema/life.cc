@@ -11,7 +11,8 @@ namespace wick::grammar {
 namespace {
 
 std::uint32_t hash_of(FormulaId of, FreeNames names) noexcept {
-  const std::uint64_t h = mix_hash(mix_hash(0, std::uint64_t{of} << 32U | names.came), names.last);
+  const std::uint64_t h = mix_hash(mix_hash(0, std::uint64_t{of} << 32U | names.came),
+                                   std::uint64_t{names.within} << 32U | names.last);
   return static_cast<std::uint32_t>(h ^ (h >> 32U));
 }
 
@@ -28,7 +29,7 @@ static_assert(FlatHashMap::kNone == kNoFormula && FlatHashMap::kNone == regex::k
 std::uint32_t LifeSearch::RestMap::find(FormulaId of, FreeNames names) const {
   const std::uint32_t id = ids_.find(hash_of(of, names), [&](std::uint32_t i) {
     const Entry& entry = entries_[i];
-    return entry.of == of && entry.names.came == names.came && entry.names.last == names.last;
+    return entry.of == of && entry.names == names;
   });
   return id == FlatHashMap::kNone ? id : entries_[id].value;
 }
@@ -41,7 +42,8 @@ void LifeSearch::RestMap::add(FormulaId of, FreeNames names, std::uint32_t value
 }
 
 std::size_t LifeSearch::used_bytes() const noexcept {
-  return objects_.used_bytes() + next_names_.used_bytes() + conditions_.used_bytes();
+  return objects_.used_bytes() + next_names_.used_bytes() + conditions_.used_bytes() +
+         orders_.size() * kHashEntryBytes;
 }
 
 Life LifeSearch::expand(Leaves todo, Leaves leaves,
@@ -158,6 +160,7 @@ bool LifeSearch::split(FormulaId of, FormulaId& yes, FormulaId& no) {
 
 Life LifeSearch::of_object(FormulaId of, FreeNames names) {
   if (of == kAlways) return Life::kLive;
+  names = ordered(of, names);
   if (const std::uint32_t known = objects_.find(of, names); known != FlatHashMap::kNone)
     return static_cast<Life>(known);
   if (!spend()) return Life::kUnknown;
@@ -221,7 +224,9 @@ std::optional<Life> LifeSearch::demands_alone(const Leaves& leaves, FreeNames na
   for (const Asked& one : asked) {
     if (!one.is_wanted) continue;
     if (!spend()) return Life::kUnknown;
-    if (!is_free(names, one.name, one.order)) return Life::kDead;
+    const std::uint32_t order =
+        names.within == kNoFormula ? one.order : order_within(names.within, one.name);
+    if (!is_free(names, one.name, order)) return Life::kDead;
     const Life life = of_value(value_of(sets, one.name, {one.value}));
     if (life != Life::kLive) return life;
   }
@@ -297,7 +302,7 @@ Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
   const auto try_name = [&](TextId name) {
     // Order binds only which names are free: a set of free names can always be put in order.
     return of_object(pool_.both(taken(demand, name), pool_.behind_name(others, name)),
-                     {cells_.add(names.came, name), names.last});
+                     {cells_.add(names.came, name), names.last, names.within});
   };
   ++depth_;
   Life life = Life::kDead;
@@ -396,6 +401,7 @@ Life LifeSearch::array_branch(const Leaves& leaves) {
 }
 
 FormulaId LifeSearch::condition(FormulaId of, bool is_array, FreeNames names) {
+  names = ordered(of, names);
   if (const FormulaId known = conditions_.find(of, names); known != kNoFormula) return known;
   const FormulaId out = new_condition(of, is_array, names);
   if (out != kNoFormula) conditions_.add(of, names, out);
@@ -440,9 +446,32 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
   return pool_.any_of(out);
 }
 
+// With the order of `of` where a branch of it may say another. Behind a name this order only grows
+// when a branch is over, so what is live by it stays so.
+FreeNames LifeSearch::ordered(FormulaId of, FreeNames names) const {
+  if (!has_order_ || names.last == 0 || names.within != kNoFormula || of == kNoFormula)
+    return names;
+  const Formula& f = pool_.at(of);
+  const auto its = pool_.children(f);
+  const bool has_branches =
+      f.kind == FormulaKind::kOr ||
+      (f.kind == FormulaKind::kAnd && std::any_of(its.begin(), its.end(), [&](FormulaId part) {
+         return pool_.at(part).kind == FormulaKind::kOr;
+       }));
+  if (has_branches) names.within = of;
+  return names;
+}
+
+std::uint32_t LifeSearch::order_within(FormulaId of, TextId name) {
+  const auto [at, is_new] = orders_.try_emplace(std::uint64_t{of} << 32U | name, 0);
+  if (is_new) at->second = pool_.order_of(of, name);
+  return at->second;
+}
+
 bool LifeSearch::is_free(FormulaId of, FreeNames names, TextId name) {
   const bool is_bound = has_order_ && names.last != 0;
-  return is_free(names, name, is_bound ? pool_.order_of(of, name) : 0);
+  if (is_bound && names.within != kNoFormula) of = names.within;
+  return is_free(names, name, is_bound ? order_within(of, name) : 0);
 }
 
 bool LifeSearch::is_free(FreeNames names, TextId name, std::uint32_t order) {
@@ -452,7 +481,7 @@ bool LifeSearch::is_free(FreeNames names, TextId name, std::uint32_t order) {
 }
 
 FreeNames LifeSearch::behind(FormulaId of, FreeNames names, TextId name) {
-  FreeNames out{cells_.add(names.came, name), 0};
+  FreeNames out{.came = cells_.add(names.came, name)};
   if (!has_order_) return out;
   const std::uint32_t order = pool_.order_of(of, name);
   out.last = order == 0 ? kNoEnd : std::max(order, names.last);

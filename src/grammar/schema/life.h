@@ -27,10 +27,15 @@ namespace wick::grammar {
 using Life = regex::Liveness;
 
 // The names that the next members of an object may have: names that have not come yet; with a
-// declared order, no declared name at or before `last`.
+// declared order, no declared name at or before `last`. The order is that of `within` where this is
+// set: a branch of a oneOf may declare a name later than another branch, and documents are bound by
+// the first place as long as both are open.
 struct FreeNames {
   CellId came = 0;
   std::uint32_t last = 0;
+  FormulaId within = kNoFormula;
+
+  friend bool operator==(const FreeNames&, const FreeNames&) = default;
 };
 
 class LifeSearch {
@@ -116,6 +121,8 @@ class LifeSearch {
   bool is_large(regex::ExprId language, std::string_view text);
   Life array_branch(const Leaves& leaves);
   FormulaId children_of(const Leaves& leaves, Leaves& others);
+  FreeNames ordered(FormulaId of, FreeNames names) const;
+  std::uint32_t order_within(FormulaId of, TextId name);
   bool is_free(FormulaId of, FreeNames names, TextId name);
   bool is_free(FreeNames names, TextId name, std::uint32_t order);
   FormulaId new_condition(FormulaId of, bool is_array, FreeNames names);
@@ -149,6 +156,7 @@ class LifeSearch {
   std::unordered_map<FormulaId, Life> values_ = {};
   std::unordered_map<FormulaId, int> open_ = {};
   RestMap objects_ = {}, next_names_ = {}, conditions_ = {};
+  std::unordered_map<std::uint64_t, std::uint32_t> orders_ = {};  // of order_within()
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};
 };

@@ -310,8 +310,10 @@ JsonMachine::Place JsonMachine::end_name(Place place) {
   frame.names = cells_.add(frame.names, frame.name);
   if (has_order_) {
     std::uint32_t order = 0;
-    for (const FormulaId formula : lists_.at(frame.formulas))
-      order = order == 0 ? pool_->order_of(formula, frame.name) : order;
+    for (const FormulaId formula : lists_.at(frame.formulas)) {
+      const std::uint32_t its = pool_->order_of(formula, frame.name);
+      if (its != 0 && (order == 0 || its < order)) order = its;
+    }
     frame.last = order == 0 ? kNoEnd : std::max(order, frame.last);
   }
   ask(frame);

@@ -165,7 +165,7 @@ StateId SchemaRecognizer::if_live(const Place& to, Life life) {
 }
 
 FreeNames SchemaRecognizer::names(std::uint32_t frame) const noexcept {
-  return {machine_.frame(frame).names, machine_.frame(frame).last};
+  return {.came = machine_.frame(frame).names, .last = machine_.frame(frame).last};
 }
 
 SchemaRecognizer::FrameFacts& SchemaRecognizer::facts(std::uint32_t frame) {

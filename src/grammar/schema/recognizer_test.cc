@@ -222,9 +222,9 @@ TEST(SchemaRecognizer, EqualsBruteForce) {
 
 // Pieces of documents: ends of values with what comes behind them, and each byte.
 std::vector<std::string> pieces(std::mt19937& random, const std::vector<std::string>& documents) {
-  std::vector<std::string> out = {"\"}", "\"},",   "},{",  "],[",     "\":{\"", "\": ",   ", \"",
-                                  "1,", "0}",     "e}",   "l]",      "l,\"",  "}}",     "]]",
-                                  "}]", "\", \"", "a\"", "b\":[", "\":\"",  "\\u006", "\\u0061\""};
+  std::vector<std::string> out = {"\"}", "\"},",   "},{", "],[",   "\":{\"", "\": ",   ", \"",
+                                  "1,",  "0}",     "e}",  "l]",    "l,\"",   "}}",     "]]",
+                                  "}]",  "\", \"", "a\"", "b\":[", "\":\"",  "\\u006", "\\u0061\""};
   for (const char c : std::string("{}[]\",: 01-.atruefalsnxcb\\u\xC3\xA9"))
     out.emplace_back(1, c);
   while (out.size() < 100) {
@@ -311,6 +311,51 @@ TEST(SchemaRecognizer, KeepsTheDeclaredOrder) {
        {R"({"a":"x", "z")", R"({"q)", R"({"z":1,"q)", R"({"z":1})", R"({"z":  )", R"({ "z)",
         R"({"a":"x","a")", "[", R"({"z":1.5)", R"({"\u007a)"})
     EXPECT_EQ(walk(*recognizer, text), kDeadState) << text;
+}
+
+// Every text that is not dead goes on to a document, with the members of both branches in the order
+// of the first that declares them.
+void check_no_dead_end(const std::string& schema) {
+  const auto recognizer = recognizer_of(schema, {});
+  std::vector<std::string> open = {"{"};
+  for (std::size_t i = 0; i < open.size() && open.size() < 3'000; ++i) {
+    const std::string text = open[i];
+    bool goes_on = recognizer->accepts(walk(*recognizer, text));
+    for (const char* const name : {"a", "b", "c", "d", "e"}) {
+      for (const char* const value : {"0", "1"}) {
+        const std::string more = cat(text, text == "{" ? "\"" : ",\"", name, "\":", value);
+        if (walk(*recognizer, more) != kDeadState) {
+          goes_on = true;
+          open.push_back(more);
+        }
+      }
+    }
+    goes_on = goes_on || recognizer->accepts(walk(*recognizer, text + "}"));
+    EXPECT_TRUE(goes_on || text == "{") << schema << text;
+  }
+}
+
+TEST(SchemaRecognizer, BranchesThatDeclareTheSameNamesHaveNoDeadEnds) {
+  std::mt19937 random(5);
+  for (int n = 0; n < 300 && !HasFailure(); ++n) {
+    std::string branches;
+    for (int k = 0; k < 2 + n % 2; ++k) {
+      std::vector<std::string> names = {"a", "b", "c", "d"};
+      std::shuffle(names.begin(), names.end(), random);
+      names.resize(2 + random() % 3);
+      std::string properties, required;
+      for (const std::string& name : names) {
+        const char* const values[] = {R"({"const":0})", R"({"const":1})", R"({"enum":[0,1]})"};
+        properties += cat(properties.empty() ? "" : ",", "\"", name, "\":", values[random() % 3]);
+        if (random() % 2 == 0) required += cat(required.empty() ? "\"" : ",\"", name, "\"");
+      }
+      branches += cat(branches.empty() ? "" : ",", R"({"type":"object","properties":{)", properties,
+                      R"(},"required":[)", required, R"(],"additionalProperties":)",
+                      random() % 3 == 0 ? R"({"enum":[0,1]})" : "false", "}");
+    }
+    const char* const unions[] = {"anyOf", "oneOf", "allOf"};
+    check_no_dead_end(cat("{\"", unions[random() % 3], "\":[", branches, "]}"));
+  }
 }
 
 TEST(SchemaRecognizer, ReferencesDeclareNamesWhereTheyStand) {

@@ -136,6 +136,7 @@ std::optional<std::string> ShortestSearch::items(FormulaId of) {
 ShortestSearch::Found ShortestSearch::rest_of(FormulaId of, bool is_array, FreeNames names) {
   if (of == kAlways) return Rest{.value = "0"};
   if (!spend()) return std::nullopt;
+  if (!is_array) names = life_.ordered(of, names);
   FormulaId yes = kNever, no = kNever;
   if (life_.split(of, yes, no)) {
     auto found = rest_of(yes, is_array, names);
@@ -175,7 +176,7 @@ ShortestSearch::Found ShortestSearch::object_branch(const Leaves& leaves, FreeNa
   Found best;
   const auto try_name = [&](TextId name) {
     const FormulaId left = pool_.both(life_.taken(demand, name), pool_.behind_name(others, name));
-    const FreeNames behind{cells_.add(names.came, name), names.last};
+    const FreeNames behind{cells_.add(names.came, name), names.last, names.within};
     if (life_.of_object(left, behind) != Life::kLive) return;
     Found found = rest_of(left, false, behind);
     if (!found) return;
