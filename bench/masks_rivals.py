@@ -157,7 +157,9 @@ def rival(entries, options, name):
         room = masks.allocate_token_bitmask(1, its.vocab_size)
 
         def compiled(schema):
-            loose = json.dumps({"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "coerce_one_of": True})
+            # Lenient: what it does not support, such as the format uri-template of all webhooks, is left out.
+            loose = json.dumps({"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "coerce_one_of": True,
+                                "lenient": True})
             value = json.loads(schema)
             if isinstance(value, dict):
                 value["x-guidance"] = json.loads(loose)
