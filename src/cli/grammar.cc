@@ -41,8 +41,6 @@ Result<std::string> text_of(const Json& line, std::string_view key) {
   return found->text;
 }
 
-constexpr std::uint64_t kFuelForByte = 10;
-
 // One operation, however long the text is.
 Result<bool> matches(grammar::Recognizer& recognizer, const std::string& text) {
   grammar::StateId state = recognizer.start();

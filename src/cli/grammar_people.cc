@@ -23,7 +23,6 @@ using grammar::StateId;
 using Random = std::mt19937_64;
 
 constexpr std::size_t kShownBefore = 60, kShownBehind = 20;  // bytes of the line with a place
-constexpr std::uint64_t kFuelForByte = 10;
 
 Error no_constraint() {
   return {.code = ErrorCode::kInvalid,

@@ -2,6 +2,7 @@
 // text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -9,6 +10,8 @@
 #include "grammar/schema/sources.h"
 
 namespace wick {
+
+constexpr std::uint64_t kFuelForByte = 10;
 
 struct GrammarFlags {
   FormatOptions format = {};

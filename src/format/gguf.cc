@@ -23,7 +23,6 @@ namespace {
 constexpr std::uint32_t kMagic = 0x46554747;   // "GGUF" read as little-endian
 constexpr std::uint64_t kMinKeyBytes = 14;     // u64 length, one letter, u32 type, one byte
 constexpr std::uint64_t kMinTensorBytes = 25;  // u64 length, one letter, u32 rank, u32 type, u64
-constexpr std::uint64_t kStringHead = 8;
 constexpr std::int64_t kDefaultAlignment = 32;
 
 struct TensorRow {  // a row of the table, not yet checked against the data

@@ -13,8 +13,6 @@ namespace wick {
 
 namespace {
 
-constexpr std::uint64_t kStringHead = 8;  // a string in an array: u64 length, then the text
-
 template <class T>
 T load(const std::byte* at) noexcept {
   T value;

@@ -19,6 +19,8 @@
 
 namespace wick {
 
+constexpr std::uint64_t kStringHead = 8;  // a string in an array: u64 length, then the text
+
 enum class MetaType : std::uint8_t {  // GGUF's numbers
   kU8,
   kI8,

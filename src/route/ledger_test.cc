@@ -9,13 +9,14 @@
 
 #include "route/ledger_places_test.h"
 #include "route/ledger_store.h"
+#include "route/sim_test.h"
 #include "route/sqlite.h"
 
 namespace wick::route {
 
 namespace {
 
-constexpr std::int64_t kNoon = 1'795'003'200;  // 2026-11-18, 12:00 UTC
+using test::kNoon;
 
 class LedgerRules : public testing::TestWithParam<std::string> {
  protected:

@@ -9,7 +9,7 @@ namespace wick::route {
 
 namespace {
 
-constexpr std::int64_t kNoon = 1'795'003'200;  // 2026-11-18, 12:00 UTC
+using test::kNoon;
 
 TEST(Money, IsExactAndRoundedUp) {
   EXPECT_EQ(*parse_amount("5 USD"), 5 * kNanosPerDollar);

@@ -13,11 +13,13 @@
 
 namespace wick::route::test {
 
+constexpr std::int64_t kNoon = 1'795'003'200;  // 2026-11-18, 12:00 UTC
+
 class VirtualClock final : public RouteClock {
  public:
   std::int64_t now_ms() const noexcept override { return now_; }
 
-  std::int64_t unix_s() const noexcept override { return 1'795'003'200 + now_ / 1000; }
+  std::int64_t unix_s() const noexcept override { return kNoon + now_ / 1000; }
 
   void at(std::int64_t ms, const std::shared_ptr<Wake>& wake) override {
     timers_.emplace(ms, wake);
