@@ -158,7 +158,7 @@ std::string_view JsonReader::string() {
 }
 
 std::string_view JsonReader::unescaped(std::string_view raw) {
-  constexpr std::string_view kNames = "\"\\/bfnrt";
+  constexpr std::string_view kEscapes = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
   std::string out;
   out.reserve(raw.size());
@@ -170,7 +170,7 @@ std::string_view JsonReader::unescaped(std::string_view raw) {
     const char name = at + 1 < raw.size() ? raw[at + 1] : '\0';
     at += 2;
     if (name != 'u') {
-      const std::size_t which = kNames.find(name);
+      const std::size_t which = kEscapes.find(name);
       if (which == std::string_view::npos) fail();
       if (has_failed_) return {};
       out += kMeanings[which];
