@@ -77,8 +77,8 @@ class Conversation {
   struct Turn {
     std::string text = {};  // the model's answer
     Usage usage = {};
-    bool is_cut = false;   // at max_tokens, or in a loop
-    bool is_loop = false;  // … in a loop
+    bool is_cut = false;   // at max_tokens, or because of a loop
+    bool is_loop = false;  // cut because it repeated itself
   };
 
   Result<Turn> answer(const std::vector<Message>& messages, int seed, int max_tokens);

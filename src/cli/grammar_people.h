@@ -11,6 +11,7 @@
 
 namespace wick {
 
+// What a text of the user may cost: fuel of a Recognizer for each of its bytes.
 constexpr std::uint64_t kFuelForByte = 10;
 
 struct GrammarFlags {
