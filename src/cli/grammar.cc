@@ -41,15 +41,9 @@ Result<std::string> text_of(const Json& line, std::string_view key) {
   return found->text;
 }
 
-// One operation, however long the text is.
 Result<bool> matches(grammar::Recognizer& recognizer, const std::string& text) {
-  grammar::StateId state = recognizer.start();
-  recognizer.begin(grammar::kMaskFuel + kFuelForByte * text.size());
-  for (const char c : text) {
-    state = recognizer.step(state, static_cast<unsigned char>(c));
-    if (state == grammar::kFailedState) return recognizer.failure();
-  }
-  return recognizer.accepts(state);
+  WICK_TRY(const auto fault, fault_of(recognizer, text));
+  return !fault;
 }
 
 // Whether token masks would allow a text.

@@ -23,6 +23,7 @@ using grammar::StateId;
 using Random = std::mt19937_64;
 
 constexpr std::size_t kShownBefore = 60, kShownBehind = 20;  // bytes of the line with a place
+constexpr std::uint64_t kFuelForByte = 10;                     // of a text
 
 Error no_constraint() {
   return {.code = ErrorCode::kInvalid,
@@ -66,20 +67,6 @@ Result<std::unique_ptr<Recognizer>> recognizer_of(const GrammarFlags& flags,
   WICK_TRY(auto made, grammar::SchemaRecognizer::make(
                           std::move(schema), {.fetch = registry_at(flags.registry)}, style));
   return std::unique_ptr<Recognizer>(std::move(made));
-}
-
-// Where no document goes on like `text`; nothing if it is a document.
-Result<std::optional<std::size_t>> fault_of(Recognizer& recognizer, std::string_view text) {
-  recognizer.begin(grammar::kMaskFuel + kFuelForByte * text.size());
-  StateId state = recognizer.start();
-  if (state == grammar::kDeadState) return std::optional<std::size_t>(0);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    state = recognizer.step(state, static_cast<unsigned char>(text[i]));
-    if (state == grammar::kFailedState) return recognizer.failure();
-    if (state == grammar::kDeadState) return std::optional(i);
-  }
-  if (recognizer.accepts(state)) return std::optional<std::size_t>();
-  return std::optional(text.size());
 }
 
 Error not_accepted(std::string_view text, std::size_t at) {
@@ -129,6 +116,19 @@ Result<std::string> random_document(Recognizer& recognizer, Random& random, std:
 }
 
 }  // namespace
+
+Result<std::optional<std::size_t>> fault_of(Recognizer& recognizer, std::string_view text) {
+  recognizer.begin(grammar::kMaskFuel + kFuelForByte * text.size());
+  StateId state = recognizer.start();
+  if (state == grammar::kDeadState) return std::optional<std::size_t>(0);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    state = recognizer.step(state, static_cast<unsigned char>(text[i]));
+    if (state == grammar::kFailedState) return recognizer.failure();
+    if (state == grammar::kDeadState) return std::optional(i);
+  }
+  if (recognizer.accepts(state)) return std::optional<std::size_t>();
+  return std::optional(text.size());
+}
 
 Result<int> check_text(const GrammarFlags& flags) {
   WICK_TRY(const ResponseFormat format, response_format(flags.format));

@@ -2,17 +2,17 @@
 // text.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "cli/format_flags.h"
+#include "grammar/recognizer.h"
 #include "grammar/schema/sources.h"
 
 namespace wick {
-
-// What a text of the user may cost: fuel of a Recognizer for each of its bytes.
-constexpr std::uint64_t kFuelForByte = 10;
 
 struct GrammarFlags {
   FormatOptions format = {};
@@ -23,6 +23,10 @@ struct GrammarFlags {
 
 // Documents below the folder `registry`, for references to http://localhost:1234/.
 grammar::FetchDocument registry_at(const std::string& folder);
+
+// The byte of `text` at which no document goes on like it, its size if more would have to follow;
+// nothing if it is a document. One operation, however long the text is.
+Result<std::optional<std::size_t>> fault_of(grammar::Recognizer& recognizer, std::string_view text);
 
 // Each returns an exit status. An error of the constraint's text is shown with its place.
 Result<int> check_text(const GrammarFlags& flags);
