@@ -32,7 +32,7 @@ set(WICK_NEEDS_grammar nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_local nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_server PkgConfig::SIMDJSON PkgConfig::PROMETHEUS)
 set(WICK_NEEDS_http OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json)  # Boost.Beast and Asio are headers alone
-set(WICK_NEEDS_route PkgConfig::SQLITE)
+set(WICK_NEEDS_route PkgConfig::SQLITE OpenSSL::Crypto)
 set(WICK_NEEDS_cli CLI11::CLI11 PkgConfig::LIBEDIT)
 
 # The cross build holds the modules whose code depends on the processor. GoogleTest's library for it is built from the sources

@@ -144,6 +144,7 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
   }
   WICK_TRY(options.clock, route::RouteClock::machine());
   WICK_TRY(options.limits, open_limits(settings));
+  WICK_TRY(options.cache_store, route::open_cache_store(settings.cache));
   WICK_TRY(options.ledger, open_ledger(settings, true));
   // Nothing is settled yet, so flush() only says whether it is there.
   if (const auto there = options.ledger->flush(); !there) {

@@ -340,10 +340,13 @@ Result<void> read_cache(const JsonValue& value, RoutingSettings& out) {
                .ttl_ms = 1000 * table.whole("ttl_s", 3600, 30 * kMaxSeconds),
                .has_sampled = table.truth("sampled").value_or(false),
                .similar_by = table.text("similar_by"),
-               .similarity = table.number("similarity", 0.95, 1)};
+               .similarity = table.number("similarity", 0.95, 1),
+               .store = table.text("store")};
   if (!out.cache.similar_by.empty() && !out.cache.similar_by.starts_with("local/"))
     table.fail("similar_by", "must be an embedding model of this machine: \"local/NAME\"");
   if (out.cache.similarity < kLeastSimilarity) table.fail("similarity", "must be at least 0.8");
+  if (const auto store = route::open_cache_store(out.cache); !store)
+    table.fail("store", cat("is wrong: ", store.error().message));
   return table.end();
 }
 

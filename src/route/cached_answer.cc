@@ -28,10 +28,17 @@ class CachedAnswer final : public Answer {
       wake_->set();
       return {};
     }
-    ResponseCache::Found found = cache_->look_up(how_.key, clock_->now_ms(), wake_);
+    const std::int64_t now_ms = clock_->now_ms();
+    ResponseCache::Found found = is_leader_ ? cache_->look_up_again(how_.key, now_ms)
+                                            : cache_->look_up(how_.key, now_ms, wake_);
     response_ = std::move(found.response);
     is_leader_ = found.is_leader;
+    again_ms_ = now_ms + found.wait_ms;
     if (!is_leader_) return {};
+    if (found.wait_ms > 0) {
+      clock_->at(again_ms_, wake_);
+      return {};
+    }
     auto started = how_.start(wake_);
     if (!started) {
       end_making(nullptr);
@@ -58,6 +65,7 @@ class CachedAnswer final : public Answer {
   std::optional<Event> next() override {
     if (inner_ == nullptr && is_cancelled_) return DoneEvent{.finish = FinishReason::kCancelled};
     if (inner_ == nullptr && response_ == nullptr) {
+      if (is_leader_ && clock_->now_ms() < again_ms_) return std::nullopt;
       // Another request made this answer: it is there now, or it failed and this one's turn comes.
       if (const auto begun = begin(); !begun)
         return DoneEvent{.finish = FinishReason::kError, .error = begun.error()};
@@ -107,6 +115,7 @@ class CachedAnswer final : public Answer {
   std::shared_ptr<const CachedResponse> response_ = {};  // that is replayed
   std::size_t n_replayed_ = 0, bytes_ = 0;
   bool is_leader_ = false;
+  std::int64_t again_ms_ = 0;  // when to ask for the answer of another machine, with is_leader_
   CachedResponse made_ = {};
 
   std::mutex mutex_;  // of the two below, for cancel()

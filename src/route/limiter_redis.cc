@@ -5,7 +5,6 @@
 #include <atomic>
 #include <random>
 
-#include "base/log.h"
 #include "base/mix.h"
 #include "base/strings.h"
 #include "route/limiter.h"
@@ -16,7 +15,7 @@ namespace wick::route {
 namespace {
 
 constexpr std::int64_t kRunMs = 15 * 60 * 1000;
-constexpr std::int64_t kTakenMs = 100;   // between tries, where all places are taken
+constexpr std::int64_t kTakenMs = 100;  // between tries, where all places are taken
 constexpr std::int64_t kAwayMs = 1000;  // where Redis is not there
 
 // KEYS: sums by second, running requests. ARGV: time in ms or -1, tokens, limits of requests,
@@ -80,18 +79,6 @@ struct Shared {
   std::unique_ptr<Redis> redis;
   const std::uint64_t seed = std::uint64_t{std::random_device()()} << 32U | std::random_device()();
   std::atomic<std::uint64_t> n_ids = 0;
-  std::atomic<bool> was_told = false;
-
-  // Tells of the first failure, and of the first one after each success.
-  Result<RedisReply> run(std::initializer_list<std::string_view> words) {
-    auto reply = redis->run(words);
-    if (!reply && !was_told.exchange(true)) {
-      log_message(LogLevel::kWarning,
-                  cat(to_string(reply.error()), "; requests with limits wait for it"));
-    }
-    if (reply) was_told = false;
-    return reply;
-  }
 };
 
 class RedisLimiter final : public Limiter {
@@ -109,7 +96,7 @@ class RedisLimiter final : public Limiter {
     const LimitOptions& limits = options();
     if (limits.tokens_per_minute > 0 && tokens > limits.tokens_per_minute) return kNever;
     const std::uint64_t id = splitmix64(shared_->seed, shared_->n_ids.fetch_add(1));
-    const auto reply = shared_->run(
+    const auto reply = shared_->redis->run(
         {"EVAL", kTake, "2", sums_, runs_, std::to_string(has_own_clock_ ? -1 : now_ms),
          std::to_string(tokens), std::to_string(limits.requests_per_minute),
          std::to_string(limits.tokens_per_minute), std::to_string(limits.parallel),
@@ -130,9 +117,9 @@ class RedisLimiter final : public Limiter {
     if (!pass.is_taken) return;
     pass.is_taken = false;
     running_ -= 1;
-    static_cast<void>(
-        shared_->run({"EVAL", kLeave, "2", sums_, runs_, std::to_string(pass.second),
-                      std::to_string(requests), std::to_string(tokens), std::to_string(pass.id)}));
+    static_cast<void>(shared_->redis->run({"EVAL", kLeave, "2", sums_, runs_,
+                                           std::to_string(pass.second), std::to_string(requests),
+                                           std::to_string(tokens), std::to_string(pass.id)}));
   }
 
  private:
@@ -161,7 +148,7 @@ class RedisLimits final : public LimitStore {
 }  // namespace
 
 Result<std::shared_ptr<LimitStore>> open_redis_limits(const std::string& uri, bool has_own_clock) {
-  WICK_TRY(auto redis, Redis::open(uri));
+  WICK_TRY(auto redis, Redis::open(uri, "requests with limits wait for it"));
   return std::shared_ptr<LimitStore>(
       std::make_shared<RedisLimits>(std::move(redis), has_own_clock));
 }

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/strings.h"
 
 namespace wick::route {
@@ -30,10 +31,11 @@ constexpr std::int64_t kMaxItems = 4096;
 constexpr int kMaxDepth = 4;
 
 Error unavailable(std::string_view what) {
-  return {.code = ErrorCode::kUnavailable,
-          .id = "redis_unavailable",
-          .message = cat("Redis: ", printable(what, 300)),
-          .hint = "start Redis, or check `store` of [limits]; wick serve tries it again by itself"};
+  return {
+      .code = ErrorCode::kUnavailable,
+      .id = "redis_unavailable",
+      .message = cat("Redis: ", printable(what, 300)),
+      .hint = "start Redis, or check `store` in config.toml; wick serve tries it again by itself"};
 }
 
 Error bad_uri() {
@@ -80,9 +82,10 @@ int connect_to(const sockaddr* address, socklen_t size, int family, std::int64_t
 
 }  // namespace
 
-Result<std::unique_ptr<Redis>> Redis::open(const std::string& uri) {
+Result<std::unique_ptr<Redis>> Redis::open(const std::string& uri, std::string meanwhile) {
   constexpr std::string_view kTcp = "redis://", kUnix = "redis+unix://";
   std::unique_ptr<Redis> redis(new Redis);
+  redis->meanwhile_ = std::move(meanwhile);
   std::string_view rest = uri;
   if (rest.starts_with(kUnix)) {
     redis->path_ = rest.substr(kUnix.size());
@@ -170,6 +173,14 @@ Result<void> Redis::connect() {
 
 Result<RedisReply> Redis::run(std::initializer_list<std::string_view> words) {
   const std::lock_guard lock(mutex_);
+  auto reply = try_run(words);
+  if (!reply && !was_told_ && !meanwhile_.empty())
+    log_message(LogLevel::kWarning, cat(to_string(reply.error()), "; ", meanwhile_));
+  was_told_ = !reply;
+  return reply;
+}
+
+Result<RedisReply> Redis::try_run(std::initializer_list<std::string_view> words) {
   auto connected = connect();
   if (!connected) {
     close();

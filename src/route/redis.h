@@ -28,7 +28,9 @@ class Redis {
  public:
   // "redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]", or "redis+unix:///PATH/OF/SOCKET". Does not
   // connect yet. kInvalid, id "bad_setting".
-  static Result<std::unique_ptr<Redis>> open(const std::string& uri);
+  // `meanwhile`: what happens without it, logged at the first failure and at the first one after
+  // each success; "" = nothing is.
+  static Result<std::unique_ptr<Redis>> open(const std::string& uri, std::string meanwhile = {});
   ~Redis();
   Redis(const Redis&) = delete;
   Redis& operator=(const Redis&) = delete;
@@ -40,6 +42,7 @@ class Redis {
  private:
   Redis() = default;
 
+  Result<RedisReply> try_run(std::initializer_list<std::string_view> words);
   Result<void> connect();
   Result<int> connect_socket() const;
   Result<RedisReply> command(std::initializer_list<std::string_view> words);
@@ -50,7 +53,9 @@ class Redis {
   void close() noexcept;
 
   std::string host_ = {}, port_ = "6379", path_ = {}, user_ = {}, password_ = {}, database_ = {};
+  std::string meanwhile_ = {};
   std::mutex mutex_;  // of the rest
+  bool was_told_ = false;
   int fd_ = -1;
   std::int64_t retry_ns_ = 0, deadline_ns_ = 0;
   std::string received_ = {};

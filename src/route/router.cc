@@ -27,7 +27,8 @@ class RuledRouter final : public Router {
  public:
   explicit RuledRouter(RouterOptions options) : core_(std::make_shared<Core>(std::move(options))) {
     const CacheOptions& cache = core_->options.cache;
-    if (cache.max_bytes > 0) cache_ = std::make_shared<ResponseCache>(cache);
+    if (cache.max_bytes > 0)
+      cache_ = std::make_shared<ResponseCache>(cache, core_->options.cache_store);
     if (cache_ != nullptr && !cache.similar_by.empty()) {
       similar_ =
           std::make_shared<SimilarAnswers>(cache.max_bytes / kSimilarShare, cache.similarity);
@@ -57,10 +58,11 @@ class RuledRouter final : public Router {
   }
 
   // Where no target computes here, none is paid, which waits for the ledger's disk, and nothing is
-  // asked of a store of limits or of an embedding model. Rules may choose any target.
+  // asked of a store or of an embedding model. Rules may choose any target.
   bool starts_at_once(const std::string& model) const override {
     const RouterOptions& options = core_->options;
-    if (similar_ != nullptr || options.limits != nullptr) return false;
+    if (similar_ != nullptr || options.limits != nullptr || options.cache_store != nullptr)
+      return false;
     if (model.empty() || model == "auto") return false;
     const auto targets = targets_of(options.rules, options.members, model);
     return std::all_of(targets.begin(), targets.end(), [&](const Candidate& one) {

@@ -35,6 +35,7 @@ struct RouterOptions {
   RetryOptions retry = {};
   HealthOptions health = {};
   CacheOptions cache = {};
+  std::shared_ptr<CacheStore> cache_store = {};  // null: answers are kept in this process alone
   std::int64_t total_ms = 600'000;     // of all attempts, if the request has no time limit
   std::uint64_t seed = 1;              // of the pauses between attempts
   std::string default_model = "auto";  // of a request that names none

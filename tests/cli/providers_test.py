@@ -287,6 +287,17 @@ twin-only = "twin/gpt-4o-mini"
             server.run.terminate()
             server.run.communicate(timeout=30)
 
+    def test_servers_keep_their_own_answers_while_redis_is_away(self):
+        self.configure('[response_cache]\nstore = "redis+unix:///nowhere/redis.sock"\n')
+        server = serving.Server(self.home)
+        talk = {"model": "openai/gpt-4o-mini", "messages": serving.TALK, "max_tokens": 20, "temperature": 0}
+        for _ in range(2):
+            self.assertEqual(server.json("/v1/chat/completions", talk)["choices"][0]["message"]["content"], "from afar")
+        self.assertEqual(len(Upstream.asked), 1)
+        self.assertIn("each process has its own answers meanwhile", server.end()[2])
+        self.configure('[response_cache]\nstore = "memcached://x"\n')
+        self.assertIn("the store of the response cache does not begin with redis://", self.run_wick("run", "auto", "a", status=2)[1])
+
     def test_a_server_that_asks_itself_ends(self):
         class Mirror(http.server.BaseHTTPRequestHandler):
             """Leads back to the server that asks."""
