@@ -19,10 +19,10 @@ namespace {
 
 struct KeyFlags {
   OptionFlags settings = {};
-  server::KeyWish wish = {};
+  http::KeyRules rules = {};
   std::vector<std::string> models = {}, ids = {};
   int tokens_per_minute = 0;
-  std::vector<std::string> given = {};  // flags of update
+  std::vector<std::string> given = {};  // words of copy_rule()
   bool is_json = false;
   Result<int> (*run)(const KeyFlags&) = nullptr;
 };
@@ -65,38 +65,39 @@ Object to_object(const server::KeyInfo& info) {
                                       {"used_usd", one.used},
                                       {"reserved_usd", one.reserved}}));
   }
+  const http::KeyRules& rules = info.rules;
   Object out;
   out["id"] = info.id;
-  out["scope"] = info.may_admin ? "admin" : "infer";
-  out["name"] = info.name;
-  out["models"] = to_array(info.models);
-  out["rpm"] = number_or_null(info.requests_per_minute);
-  out["tpm"] = number_or_null(info.tokens_per_minute);
-  out["parallel"] = number_or_null(info.parallel);
+  out["scope"] = rules.may_admin ? "admin" : "infer";
+  out["name"] = rules.name;
+  out["models"] = to_array(rules.models);
+  out["rpm"] = number_or_null(rules.per_minute);
+  out["tpm"] = number_or_null(rules.tokens_per_minute);
+  out["parallel"] = number_or_null(rules.parallel);
   out["budgets"] = std::move(budgets);
-  out["expires"] = info.expires;
-  out["blocked"] = info.is_blocked;
+  out["expires"] = rules.expires;
+  out["blocked"] = rules.is_blocked;
   return out;
 }
 
-server::KeyWish wish_of(const KeyFlags& o) {
-  server::KeyWish wish = o.wish;
-  wish.tokens_per_minute = o.tokens_per_minute;
-  std::erase(wish.budgets, "");
+http::KeyRules rules_of(const KeyFlags& o) {
+  http::KeyRules rules = o.rules;
+  rules.tokens_per_minute = o.tokens_per_minute;
+  std::erase(rules.budgets, "");
   for (const std::string& list : o.models) {  // --models a,b is two
     std::size_t at = 0;
     while (at <= list.size()) {
       const std::size_t comma = std::min(list.find(',', at), list.size());
-      if (comma > at) wish.models.push_back(list.substr(at, comma - at));
+      if (comma > at) rules.models.push_back(list.substr(at, comma - at));
       at = comma + 1;
     }
   }
-  return wish;
+  return rules;
 }
 
 Result<int> create(const KeyFlags& o) {
   WICK_TRY(const auto book, book_of(o, true));
-  WICK_TRY(const server::ApiKeys::Made made, book->prepare(wish_of(o)));
+  WICK_TRY(const server::ApiKeys::Made made, book->prepare(rules_of(o)));
   if (o.is_json) {
     Object out = to_object(made.info);
     out["key"] = made.key;
@@ -110,16 +111,16 @@ Result<int> create(const KeyFlags& o) {
   return kExitOk;
 }
 
-std::string limits_text(const server::KeyInfo& info) {
+std::string limits_text(const http::KeyRules& rules) {
   std::string out;
   const auto add = [&](std::string_view name, std::int64_t value) {
     if (value > 0) out += cat(out.empty() ? "" : " ", name, "=", value);
   };
-  add("rpm", info.requests_per_minute);
-  add("tpm", info.tokens_per_minute);
-  add("parallel", info.parallel);
-  if (!info.expires.empty()) out += cat(out.empty() ? "" : " ", "until=", info.expires);
-  if (info.is_blocked) out += cat(out.empty() ? "" : " ", "blocked");
+  add("rpm", rules.per_minute);
+  add("tpm", rules.tokens_per_minute);
+  add("parallel", rules.parallel);
+  if (!rules.expires.empty()) out += cat(out.empty() ? "" : " ", "until=", rules.expires);
+  if (rules.is_blocked) out += cat(out.empty() ? "" : " ", "blocked");
   return out.empty() ? "-" : out;
 }
 
@@ -139,31 +140,19 @@ Result<int> list(const KeyFlags& o) {
     std::string budgets;
     for (const server::KeyBudget& one : info.budgets)
       budgets += cat(budgets.empty() ? "" : ", ", one.used, " of ", one.budget, " USD");
-    const std::string models = info.models.empty() ? "all" : joined_texts(info.models);
-    print({padded(printable(info.id), 14), padded(printable(info.name), 16),
-           padded(printable(info.may_admin ? "admin" : "infer"), 8),
-           padded(printable(models, 200), 24), padded(printable(limits_text(info)), 24),
+    const http::KeyRules& rules = info.rules;
+    const std::string models = rules.models.empty() ? "all" : joined_texts(rules.models);
+    print({padded(printable(info.id), 14), padded(printable(rules.name), 16),
+           padded(printable(rules.may_admin ? "admin" : "infer"), 8),
+           padded(printable(models, 200), 24), padded(printable(limits_text(rules)), 24),
            printable(budgets.empty() ? "-" : budgets), "\n"});
   }
   return kExitOk;
 }
 
-void change(const KeyFlags& o, server::KeyWish& key) {
-  const server::KeyWish wish = wish_of(o);
-  for (const std::string& flag : o.given) {
-    if (flag == "--name") key.name = wish.name;
-    if (flag == "--models") key.models = wish.models;
-    if (flag == "--budget") key.budgets = wish.budgets;
-    if (flag == "--rpm") key.requests_per_minute = wish.requests_per_minute;
-    if (flag == "--tpm") key.tokens_per_minute = wish.tokens_per_minute;
-    if (flag == "--parallel") key.parallel = wish.parallel;
-    if (flag == "--expires") key.expires = wish.expires;
-  }
-}
-
 // Of each key in o.ids; `done` is the word for it.
 Result<int> edit(const KeyFlags& o, std::string_view done,
-                 const std::function<void(server::KeyWish&)>& edit_one) {
+                 const std::function<void(http::KeyRules&)>& edit_one) {
   WICK_TRY(const auto book, book_of(o, false));
   Array all;
   for (const std::string& given : o.ids) {
@@ -183,15 +172,18 @@ Result<int> update(const KeyFlags& o) {
                  .message = "no flag says what to change",
                  .hint = "wick key update ID --budget 5/month"};
   }
-  return edit(o, "updated", [&](server::KeyWish& key) { change(o, key); });
+  return edit(o, "updated", [&, given = rules_of(o)](http::KeyRules& rules) {
+    for (const std::string& word : o.given)
+      http::copy_rule(word, given, rules);
+  });
 }
 
 Result<int> block(const KeyFlags& o) {
-  return edit(o, "blocked", [](server::KeyWish& key) { key.is_blocked = true; });
+  return edit(o, "blocked", [](http::KeyRules& rules) { rules.is_blocked = true; });
 }
 
 Result<int> unblock(const KeyFlags& o) {
-  return edit(o, "unblocked", [](server::KeyWish& key) { key.is_blocked = false; });
+  return edit(o, "unblocked", [](http::KeyRules& rules) { rules.is_blocked = false; });
 }
 
 Result<int> revoke(const KeyFlags& o) {
@@ -205,22 +197,23 @@ Result<int> revoke(const KeyFlags& o) {
   return kExitOk;
 }
 
+// Each has the name of its word in the file.
 constexpr const char* kLimits[] = {"--name", "--models",   "--budget", "--rpm",
                                    "--tpm",  "--parallel", "--expires"};
 
 void add_limits(Flags& command, KeyFlags& o) {
-  command.text("--name", o.wish.name, "name of the owner");
+  command.text("--name", o.rules.name, "name of the owner");
   command.texts("--models", o.models,
                 "allowed models, separated by commas; * is a wildcard; default: all models");
-  command.texts("--budget", o.wish.budgets,
+  command.texts("--budget", o.rules.budgets,
                 "maximum cost in dollars: 5 (in all), 5/day, 5/month, 5/30d; may be repeated");
-  command.integer("--rpm", o.wish.requests_per_minute, {0, http::kMaxKeyRequests},
+  command.integer("--rpm", o.rules.per_minute, {0, http::kMaxKeyRequests},
                   "requests per minute; 0 = no limit");
   command.integer("--tpm", o.tokens_per_minute, {0, int{http::kMaxKeyTokens}},
                   "tokens per minute; 0 = no limit");
-  command.integer("--parallel", o.wish.parallel, {0, http::kMaxKeyRequests},
+  command.integer("--parallel", o.rules.parallel, {0, http::kMaxKeyRequests},
                   "concurrent requests; 0 = no limit");
-  command.text("--expires", o.wish.expires,
+  command.text("--expires", o.rules.expires,
                "last valid day (2027-01-31), or validity from now (30d); default: unlimited");
 }
 
@@ -235,7 +228,7 @@ Action setup_key(Flags flags) {
   };
   Flags made = flags.command("create", "create an API key", [o] { o->run = create; });
   common(made);
-  made.toggle("--admin", o->wish.may_admin, "allow all routes, those of admins included");
+  made.toggle("--admin", o->rules.may_admin, "allow all routes, those of admins included");
   add_limits(made, *o);
   Flags shown = flags.command("list", "list the keys with their limits and used budgets",
                               [o] { o->run = list; });
@@ -255,7 +248,7 @@ Action setup_key(Flags flags) {
   with_ids("revoke", "revoke keys", revoke);
   return [o, changed] {
     for (const char* flag : kLimits) {
-      if (changed.is_given(flag)) o->given.emplace_back(flag);
+      if (changed.is_given(flag)) o->given.emplace_back(std::string_view(flag).substr(2));
     }
     return o->run(*o);
   };

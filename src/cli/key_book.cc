@@ -71,10 +71,11 @@ Result<void> make_file(const std::string& path) {
   return {};
 }
 
-Result<std::vector<route::Budget>> budgets_of_key(const http::Key& key) {
+Result<std::vector<route::Budget>> budgets_of_key(const std::string& id,
+                                                  const http::KeyRules& rules) {
   std::vector<route::Budget> budgets;
-  for (const std::string& text : key.budgets) {
-    WICK_TRY(route::Budget budget, route::parse_key_budget(text, key.id));
+  for (const std::string& text : rules.budgets) {
+    WICK_TRY(route::Budget budget, route::parse_key_budget(text, id));
     for (const route::Budget& other : budgets) {
       if (other.name != budget.name) continue;
       return Error{.code = ErrorCode::kInvalid,
@@ -87,16 +88,11 @@ Result<std::vector<route::Budget>> budgets_of_key(const http::Key& key) {
   return budgets;
 }
 
-server::KeyWish wish_of(const http::Key& key) {
-  return {.may_admin = key.may_admin,
-          .name = key.name,
-          .models = key.models,
-          .budgets = key.budgets,
-          .requests_per_minute = key.per_minute,
-          .parallel = key.parallel,
-          .tokens_per_minute = key.tokens_per_minute,
-          .expires = key.expires,
-          .is_blocked = key.is_blocked};
+// The words of a line in the file behind its scopes.
+Result<std::string> line_of(http::KeyRules rules) {
+  rules.expires = last_day(rules.expires, std::time(nullptr));
+  WICK_DO(budgets_of_key({}, rules));
+  return http::limits_line(rules);
 }
 
 bool is_line_of(std::string_view line, const std::string& id) {
@@ -105,20 +101,6 @@ bool is_line_of(std::string_view line, const std::string& id) {
 }
 
 }  // namespace
-
-Result<http::Key> key_of(const server::KeyWish& wish, std::int64_t now_s) {
-  http::Key key{.may_admin = wish.may_admin,
-                .per_minute = wish.requests_per_minute,
-                .parallel = wish.parallel,
-                .tokens_per_minute = wish.tokens_per_minute,
-                .name = wish.name,
-                .models = wish.models,
-                .budgets = wish.budgets,
-                .expires = last_day(wish.expires, now_s),
-                .is_blocked = wish.is_blocked};
-  WICK_DO(budgets_of_key(key));
-  return key;
-}
 
 Result<std::shared_ptr<KeyBook>> KeyBook::open(KeyBookOptions options) {
   std::shared_ptr<KeyBook> book(new KeyBook(std::move(options)));
@@ -133,10 +115,10 @@ Result<KeyBook::Entries> KeyBook::read() const {
   WICK_TRY(const http::Keys keys, http::Keys::load(options_.path, true));
   for (http::Key& key : keys.all()) {
     Entry entry;
-    WICK_TRY(entry.budgets, budgets_of_key(key));
-    if (key.tokens_per_minute > 0) {
+    WICK_TRY(entry.budgets, budgets_of_key(key.id, key.rules));
+    if (key.rules.tokens_per_minute > 0) {
       entry.limiter = route::make_limiter(options_.limits.get(), cat("key ", key.id),
-                                          {.tokens_per_minute = key.tokens_per_minute});
+                                          {.tokens_per_minute = key.rules.tokens_per_minute});
     }
     entry.key = std::move(key);
     std::string id = entry.key.id;
@@ -152,7 +134,7 @@ Result<void> KeyBook::reload() {
   for (auto& [id, entry] : entries) {
     const auto before = entries_.find(id);
     if (before != entries_.end() &&
-        before->second.key.tokens_per_minute == entry.key.tokens_per_minute)
+        before->second.key.rules.tokens_per_minute == entry.key.rules.tokens_per_minute)
       entry.limiter = before->second.limiter;
   }
   entries_ = std::move(entries);
@@ -173,8 +155,8 @@ bool KeyBook::may_ask(const std::string& key, std::span<const std::string> names
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
   // Revoked or blocked meanwhile.
-  if (found == entries_.end() || found->second.key.is_blocked) return false;
-  const std::vector<std::string>& models = found->second.key.models;
+  if (found == entries_.end() || found->second.key.rules.is_blocked) return false;
+  const std::vector<std::string>& models = found->second.key.rules.models;
   return models.empty() || std::any_of(models.begin(), models.end(), [&](const std::string& one) {
            return std::any_of(names.begin(), names.end(),
                               [&](const std::string& name) { return route::matches(one, name); });
@@ -231,15 +213,13 @@ Result<void> KeyBook::change(const std::function<Result<std::string>(const std::
   return {};
 }
 
-Result<server::ApiKeys::Made> KeyBook::prepare(const server::KeyWish& wish) const {
-  Entry entry;
-  WICK_TRY(entry.key, key_of(wish, std::time(nullptr)));
-  WICK_TRY(const std::string limits, http::limits_line(entry.key));
-  WICK_TRY(const http::NewKey made, http::make_key(wish.may_admin));
+Result<server::ApiKeys::Made> KeyBook::prepare(const http::KeyRules& rules) const {
+  WICK_TRY(const std::string limits, line_of(rules));
+  WICK_TRY(const http::NewKey made, http::make_key(rules.may_admin));
   const std::string line = cat(made.line, limits, "\n");
   WICK_TRY(const http::Keys keys, http::Keys::parse(line, options_.path));
-  entry.key = keys.all().front();
-  WICK_TRY(entry.budgets, budgets_of_key(entry.key));
+  Entry entry{.key = keys.all().front()};
+  WICK_TRY(entry.budgets, budgets_of_key(entry.key.id, entry.key.rules));
   WICK_TRY(server::KeyInfo info, info_of(entry, nullptr));
   return Made{.key = made.key, .line = line, .info = std::move(info)};
 }
@@ -250,8 +230,8 @@ Result<void> KeyBook::add(const Made& made) {
   });
 }
 
-Result<server::ApiKeys::Made> KeyBook::make(const server::KeyWish& wish) {
-  WICK_TRY(Made made, prepare(wish));
+Result<server::ApiKeys::Made> KeyBook::make(const http::KeyRules& rules) {
+  WICK_TRY(Made made, prepare(rules));
   WICK_DO(add(made));
   return made;
 }
@@ -278,13 +258,12 @@ Result<void> KeyBook::change_line(
 }
 
 Result<server::KeyInfo> KeyBook::update(const std::string& id,
-                                        const std::function<void(server::KeyWish&)>& edit) {
+                                        const std::function<void(http::KeyRules&)>& edit) {
   WICK_DO(change_line(id, [&](const std::string& line) -> Result<std::string> {
     WICK_TRY(const http::Keys keys, http::Keys::parse(line, options_.path));
-    server::KeyWish wish = wish_of(keys.all().front());
-    edit(wish);
-    WICK_TRY(const http::Key key, key_of(wish, std::time(nullptr)));
-    WICK_TRY(const std::string limits, http::limits_line(key));
+    http::KeyRules rules = keys.all().front().rules;
+    edit(rules);
+    WICK_TRY(const std::string limits, line_of(std::move(rules)));
     std::istringstream words(line);
     std::string public_id, hash, scopes;
     words >> public_id >> hash >> scopes;
@@ -303,23 +282,13 @@ Result<void> KeyBook::revoke(const std::string& id) {
 }
 
 Result<server::KeyInfo> KeyBook::info_of(const Entry& entry, route::Ledger* ledger) const {
-  const http::Key& key = entry.key;
-  server::KeyInfo info{.id = key.id,
-                       .may_infer = key.may_infer,
-                       .may_admin = key.may_admin,
-                       .name = key.name,
-                       .models = key.models,
-                       .requests_per_minute = key.per_minute,
-                       .parallel = key.parallel,
-                       .tokens_per_minute = key.tokens_per_minute,
-                       .expires = key.expires,
-                       .is_blocked = key.is_blocked};
+  server::KeyInfo info{.id = entry.key.id, .rules = entry.key.rules};
   for (std::size_t i = 0; i < entry.budgets.size(); ++i) {
     route::BudgetState state;
     if (ledger != nullptr) {
       WICK_TRY(state, ledger->state(entry.budgets[i], std::time(nullptr)));
     }
-    info.budgets.push_back({.budget = key.budgets[i],
+    info.budgets.push_back({.budget = info.rules.budgets[i],
                             .cap = route::to_dollars(entry.budgets[i].cap),
                             .used = route::to_dollars(state.used),
                             .reserved = route::to_dollars(state.reserved)});

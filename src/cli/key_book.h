@@ -39,14 +39,14 @@ class KeyBook final : public server::ApiKeys {
   bool may_ask(const std::string& key, std::span<const std::string> names) override;
   Result<std::shared_ptr<server::KeyPass>> enter(const std::string& key,
                                                  std::int64_t tokens) override;
-  Result<Made> make(const server::KeyWish& wish) override;
+  Result<Made> make(const http::KeyRules& rules) override;
   // The same in two steps, so that a program can show the key before it is valid: what cannot be
   // shown is not added.
-  Result<Made> prepare(const server::KeyWish& wish) const;
+  Result<Made> prepare(const http::KeyRules& rules) const;
   Result<void> add(const Made& made);
   Result<std::vector<server::KeyInfo>> list() override;
   Result<server::KeyInfo> update(const std::string& id,
-                                 const std::function<void(server::KeyWish&)>& edit) override;
+                                 const std::function<void(http::KeyRules&)>& edit) override;
   Result<void> revoke(const std::string& id) override;
 
   std::vector<route::Budget> budgets_of(const std::string& key);
@@ -79,8 +79,5 @@ class KeyBook final : public server::ApiKeys {
   Entries entries_;        // under the mutex
   struct stat seen_ = {};  // of has_changed()
 };
-
-// Those of a line in the file. kInvalid, ids "bad_key" and "bad_budget".
-Result<http::Key> key_of(const server::KeyWish& wish, std::int64_t now_s);
 
 }  // namespace wick

@@ -161,17 +161,17 @@ std::optional<Refusal> Exchange::check_access() {
   if (key->end_s > 0 && unix_seconds() >= key->end_s) {
     return Refusal{.status = 401,
                    .code = "expired_api_key",
-                   .message = cat("key ", key->id, " was valid until ", key->expires),
+                   .message = cat("key ", key->id, " was valid until ", key->rules.expires),
                    .headers = {{"www-authenticate", "Bearer"}}};
   }
-  if (key->is_blocked) {
+  if (key->rules.is_blocked) {
     return Refusal{.status = 401,
                    .code = "blocked_api_key",
                    .message = cat("key ", key->id, " is blocked until an admin unblocks it"),
                    .headers = {{"www-authenticate", "Bearer"}}};
   }
   const bool may =
-      route_->access == Access::kAdmin ? key->may_admin : key->may_infer || key->may_admin;
+      key->rules.may_admin || (route_->access != Access::kAdmin && key->rules.may_infer);
   if (!may) {
     return Refusal{.status = 403,
                    .code = "scope_missing",

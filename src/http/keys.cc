@@ -58,14 +58,15 @@ std::uint64_t tenant_of(std::string_view id) {
 
 // "infer,admin"; false for any other word.
 bool parse_scopes(std::string_view text, Key& key) {
+  key.rules.may_infer = key.rules.may_admin = false;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view word = text.substr(0, comma);
     if (word != "infer" && word != "admin") return false;
-    (word == "infer" ? key.may_infer : key.may_admin) = true;
+    (word == "infer" ? key.rules.may_infer : key.rules.may_admin) = true;
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
-  return key.may_infer || key.may_admin;
+  return key.rules.may_infer || key.rules.may_admin;
 }
 
 template <class T>
@@ -86,37 +87,38 @@ bool parse_day(std::string_view text, Key& key) {
                                          std::chrono::day(day)};
   if (!date.ok()) return false;
   const std::chrono::sys_seconds end = std::chrono::sys_days(date) + std::chrono::days(1);
-  key.expires = text;
+  key.rules.expires = text;
   key.end_s = end.time_since_epoch().count();
   return true;
 }
 
-bool parse_models(std::string_view text, Key& key) {
+bool parse_models(std::string_view text, KeyRules& rules) {
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    if (comma > 0) key.models.emplace_back(text.substr(0, comma));
+    if (comma > 0) rules.models.emplace_back(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
-  return !key.models.empty() && key.models.size() <= kMaxKeyModels;
+  return !rules.models.empty() && rules.models.size() <= kMaxKeyModels;
 }
 
 // A word behind the scopes.
 bool parse_limit(std::string_view text, Key& key) {
-  if (text == "blocked") return key.is_blocked = true;
+  KeyRules& rules = key.rules;
+  if (text == "blocked") return rules.is_blocked = true;
   const std::size_t equals = std::min(text.find('='), text.size() - 1);
   const std::string_view name = text.substr(0, equals), value = text.substr(equals + 1);
-  if (name == "rpm") return parse_number(value, kMaxKeyRequests, key.per_minute);
-  if (name == "parallel") return parse_number(value, kMaxKeyRequests, key.parallel);
-  if (name == "tpm") return parse_number(value, kMaxKeyTokens, key.tokens_per_minute);
-  if (name == "models") return parse_models(value, key);
+  if (name == "rpm") return parse_number(value, kMaxKeyRequests, rules.per_minute);
+  if (name == "parallel") return parse_number(value, kMaxKeyRequests, rules.parallel);
+  if (name == "tpm") return parse_number(value, kMaxKeyTokens, rules.tokens_per_minute);
+  if (name == "models") return parse_models(value, rules);
   if (name == "expires") return parse_day(value, key);
   if (value.empty()) return false;
   if (name == "name") {
-    key.name = value;
+    rules.name = value;
     return true;
   }
-  if (name != "budget" || key.budgets.size() >= kMaxKeyBudgets) return false;
-  key.budgets.emplace_back(value);
+  if (name != "budget" || rules.budgets.size() >= kMaxKeyBudgets) return false;
+  rules.budgets.emplace_back(value);
   return true;
 }
 
@@ -146,6 +148,17 @@ std::string parse_line(const std::string& line, Key& key) {
 }
 
 }  // namespace
+
+void copy_rule(std::string_view word, const KeyRules& from, KeyRules& to) {
+  if (word == "name") to.name = from.name;
+  if (word == "models") to.models = from.models;
+  if (word == "budget") to.budgets = from.budgets;
+  if (word == "rpm") to.per_minute = from.per_minute;
+  if (word == "tpm") to.tokens_per_minute = from.tokens_per_minute;
+  if (word == "parallel") to.parallel = from.parallel;
+  if (word == "expires") to.expires = from.expires;
+  if (word == "blocked") to.is_blocked = from.is_blocked;
+}
 
 Result<Keys> Keys::parse(std::string_view text, std::string_view name) {
   Keys keys;
@@ -185,8 +198,7 @@ Result<Keys> Keys::load(const std::filesystem::path& path, bool may_be_empty) {
   if ((status.st_mode & S_IWOTH) != 0)
     return fail(ErrorCode::kInvalid, "everybody may write this key file (chmod o-w)");
   if (static_cast<std::uint64_t>(status.st_size) > kMaxKeyFileBytes)
-    return fail(ErrorCode::kInvalid,
-                cat("a key file has at most ", kMaxKeyFileBytes, " bytes"));
+    return fail(ErrorCode::kInvalid, cat("a key file has at most ", kMaxKeyFileBytes, " bytes"));
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
@@ -275,33 +287,31 @@ Result<NewKey> make_key(bool may_admin) {
       .line = cat(id, " ", to_hex(sha256(secret)), may_admin ? " infer,admin" : " infer")};
 }
 
-Result<std::string> limits_line(const Key& key) {
+Result<std::string> limits_line(const KeyRules& rules) {
   std::string line;
   const auto number = [&](std::string_view name, std::int64_t value) {
     if (value != 0) line += cat(" ", name, "=", value);
   };
-  if (!key.name.empty()) line += cat(" name=", key.name);
-  number("rpm", key.per_minute);
-  number("tpm", key.tokens_per_minute);
-  number("parallel", key.parallel);
+  if (!rules.name.empty()) line += cat(" name=", rules.name);
+  number("rpm", rules.per_minute);
+  number("tpm", rules.tokens_per_minute);
+  number("parallel", rules.parallel);
   std::string models;
-  for (const std::string& model : key.models)
+  for (const std::string& model : rules.models)
     models += cat(models.empty() ? " models=" : ",", model);
   line += models;
-  for (const std::string& budget : key.budgets)
+  for (const std::string& budget : rules.budgets)
     line += cat(" budget=", budget);
-  if (!key.expires.empty()) line += cat(" expires=", key.expires);
-  if (key.is_blocked) line += " blocked";
+  if (!rules.expires.empty()) line += cat(" expires=", rules.expires);
+  if (rules.is_blocked) line += " blocked";
   // What is read back must be what was meant: a blank or a comma would make other words of it.
-  Key read;
+  Key read{.rules = {.may_infer = rules.may_infer, .may_admin = rules.may_admin}};
   std::istringstream words(line);
   const std::string wrong = parse_limits(words, read);
-  const bool is_same = read.name == key.name && read.models == key.models &&
-                       read.budgets == key.budgets && read.expires == key.expires;
   const bool is_plain = std::all_of(line.begin(), line.end(), [](char c) {
     return static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
   });
-  if (wrong.empty() && is_same && is_plain) return line;
+  if (wrong.empty() && read.rules == rules && is_plain) return line;
   return Error{.code = ErrorCode::kInvalid,
                .id = "bad_key",
                .message = wrong.empty() ? "the key's name, models or budgets have blanks, commas "
@@ -330,23 +340,24 @@ std::string without_secrets(std::string_view text) {
 
 std::optional<Refusal> KeyUse::begin(const Key& key, std::int64_t now_ns) {
   Use& use = uses_[key.id];
-  if (key.parallel > 0 && use.under_way >= key.parallel) {
+  if (key.rules.parallel > 0 && use.under_way >= key.rules.parallel) {
     return Refusal{.status = 429,
                    .code = "rate_limit_exceeded",
                    .message = cat("key ", key.id, " has ", use.under_way,
                                   " requests under way, as many as it may"),
                    .retry_after_s = 1};
   }
-  if (key.per_minute > 0) {
-    const double full = key.per_minute, per_ns = full / 60e9;
+  if (key.rules.per_minute > 0) {
+    const double full = key.rules.per_minute, per_ns = full / 60e9;
     if (use.tokens < 0) use.tokens = full;
     use.tokens = std::min(full, use.tokens + static_cast<double>(now_ns - use.filled_ns) * per_ns);
     use.filled_ns = now_ns;
     if (use.tokens < 1) {
-      return Refusal{.status = 429,
-                     .code = "rate_limit_exceeded",
-                     .message = cat("key ", key.id, " may ask ", key.per_minute, " times a minute"),
-                     .retry_after_s = static_cast<int>(std::ceil((1 - use.tokens) / per_ns / 1e9))};
+      return Refusal{
+          .status = 429,
+          .code = "rate_limit_exceeded",
+          .message = cat("key ", key.id, " may ask ", key.rules.per_minute, " times a minute"),
+          .retry_after_s = static_cast<int>(std::ceil((1 - use.tokens) / per_ns / 1e9))};
     }
     use.tokens -= 1;
   }

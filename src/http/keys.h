@@ -29,19 +29,30 @@
 
 namespace wick::http {
 
-struct Key {
-  std::string id = {};
-  std::array<unsigned char, 32> sha256 = {};
-  bool may_infer = false, may_admin = false;
+// What a line says behind the digest.
+struct KeyRules {
+  bool may_infer = true, may_admin = false;
   int per_minute = 0, parallel = 0;  // requests; 0 = no limit
   std::int64_t tokens_per_minute = 0;
   std::string name = {};                  // whose it is; "" = not told
   std::vector<std::string> models = {};   // patterns of names; empty: all
   std::vector<std::string> budgets = {};  // "5/month"
   std::string expires = {};               // "2027-01-31": its last day (UTC); "" = never
-  std::int64_t end_s = 0;                 // Unix time when that is over; 0 = never
   bool is_blocked = false;                // until it is unblocked
-  std::uint64_t tenant = 0;               // made from the id; never 0
+
+  bool operator==(const KeyRules&) const = default;
+};
+
+// What `word` of a line says ("name", "models", "budget", "rpm", "tpm", "parallel", "expires" or
+// "blocked") is in `to` as in `from`.
+void copy_rule(std::string_view word, const KeyRules& from, KeyRules& to);
+
+struct Key {
+  std::string id = {};
+  std::array<unsigned char, 32> sha256 = {};
+  KeyRules rules = {};
+  std::int64_t end_s = 0;    // Unix time when rules.expires is over; 0 = never
+  std::uint64_t tenant = 0;  // made from the id; never 0
 };
 
 class Keys {
@@ -81,7 +92,7 @@ Result<NewKey> make_key(bool may_admin);
 std::string_view public_part(std::string_view key) noexcept;
 // The words of a line behind its scopes, each with a blank before it; kInvalid, id "bad_key", if
 // the file could not be read with them.
-Result<std::string> limits_line(const Key& key);
+Result<std::string> limits_line(const KeyRules& rules);
 
 // `text` with the secrets of keys cut out of it, for logs.
 std::string without_secrets(std::string_view text);

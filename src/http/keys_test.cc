@@ -215,10 +215,9 @@ TEST_F(HttpKeys, FilesThatAreWrongSayWhereAndWhy) {
   EXPECT_EQ(wrong("abcdefghijkl aa infer\n"), "keys:1: the SHA-256 is not 64 hexadecimal digits");
   EXPECT_EQ(wrong(cat("abcdefghijkl ", hash, " root\n")),
             "keys:1: the scopes are not infer, admin or infer,admin");
-  for (const char* limit :
-       {"rpm=0", "rpm=-1", "rpm=", "rpm", "x=1", "=", "rpm=1x", "tpm=x", "models=", "models=,",
-        "budget=", "name=", "expires=2027-02-30", "expires=2027-1-01", "expires=soon", "block",
-        "blocked=1"}) {
+  for (const char* limit : {"rpm=0", "rpm=-1", "rpm=", "rpm", "x=1", "=", "rpm=1x", "tpm=x",
+                            "models=", "models=,", "budget=", "name=", "expires=2027-02-30",
+                            "expires=2027-1-01", "expires=soon", "block", "blocked=1"}) {
     EXPECT_NE(wrong(cat("abcdefghijkl ", hash, " infer ", limit, "\n")).find("a word is not rpm=N"),
               std::string::npos)
         << limit;
@@ -234,29 +233,32 @@ TEST_F(HttpKeys, FilesThatAreWrongSayWhereAndWhy) {
 }
 
 TEST_F(HttpKeys, HaveNamesModelsBudgetsAndAnEnd) {
-  const Key meant{.per_minute = 60,
-                  .tokens_per_minute = 5000,
-                  .name = "alice",
-                  .models = {"gpt-*", "local/*"},
-                  .budgets = {"5/month", "0.5/day"},
-                  .expires = "2027-01-31",
-                  .is_blocked = true};
+  const KeyRules meant{.per_minute = 60,
+                       .tokens_per_minute = 5000,
+                       .name = "alice",
+                       .models = {"gpt-*", "local/*"},
+                       .budgets = {"5/month", "0.5/day"},
+                       .expires = "2027-01-31",
+                       .is_blocked = true};
   const auto limits = limits_line(meant);
   ASSERT_TRUE(limits);
   const auto keys = Keys::parse(cat(infer_.line, *limits, "\n"), "keys");
   ASSERT_TRUE(keys) << keys.error().message;
   const Key read = keys->all().front();
-  EXPECT_EQ(read.name, "alice");
-  EXPECT_EQ(read.models, meant.models);
-  EXPECT_EQ(read.budgets, meant.budgets);
-  EXPECT_TRUE(read.is_blocked);
-  EXPECT_EQ(read.per_minute, 60);
-  EXPECT_EQ(read.tokens_per_minute, 5000);
+  EXPECT_EQ(read.rules, meant);
   EXPECT_EQ(read.end_s, 1'801'440'000) << "the whole day is in it";
-  for (const Key& bad :
-       {Key{.name = "a b"}, Key{.models = {"a,b"}}, Key{.models = {"a\nb"}},
-        Key{.budgets = {"5 USD"}}, Key{.expires = "tomorrow"}, Key{.name = "a\x1b"}})
+  using Rules = KeyRules;
+  for (const Rules& bad :
+       {Rules{.name = "a b"}, Rules{.models = {"a,b"}}, Rules{.models = {"a\nb"}},
+        Rules{.budgets = {"5 USD"}}, Rules{.expires = "tomorrow"}, Rules{.name = "a\x1b"}})
     EXPECT_FALSE(limits_line(bad)) << bad.name;
+  KeyRules copied;
+  for (const char* const word :
+       {"name", "models", "budget", "rpm", "tpm", "parallel", "expires", "blocked"}) {
+    EXPECT_FALSE(copied == meant) << word;
+    copy_rule(word, meant, copied);
+  }
+  EXPECT_EQ(copied, meant);
 }
 
 TEST_F(HttpKeys, EndAtTheirDate) {

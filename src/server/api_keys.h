@@ -11,20 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/keys.h"
 
 namespace wick::server {
-
-// A key to make or to change, in the words of its line in the file.
-struct KeyWish {
-  bool may_admin = false;
-  std::string name = {};
-  std::vector<std::string> models = {};   // patterns; empty: all
-  std::vector<std::string> budgets = {};  // "5/month"
-  int requests_per_minute = 0, parallel = 0;
-  std::int64_t tokens_per_minute = 0;
-  std::string expires = {};  // "2027-01-31", or "30d" from now; empty: never
-  bool is_blocked = false;
-};
 
 struct KeyBudget {
   std::string budget = {};                         // "5/month"
@@ -33,14 +22,8 @@ struct KeyBudget {
 
 struct KeyInfo {
   std::string id = {};
-  bool may_infer = true, may_admin = false;
-  std::string name = {};
-  std::vector<std::string> models = {};
-  int requests_per_minute = 0, parallel = 0;
-  std::int64_t tokens_per_minute = 0;
-  std::string expires = {};
-  bool is_blocked = false;
-  std::vector<KeyBudget> budgets = {};
+  http::KeyRules rules = {};
+  std::vector<KeyBudget> budgets = {};  // those of the rules
 };
 
 // A request of a key that was let through. It costs no tokens until it begins; then all that it
@@ -67,11 +50,12 @@ class ApiKeys {
     KeyInfo info = {};
   };
 
-  virtual Result<Made> make(const KeyWish& wish) = 0;
+  // `rules.expires` may be "30d", which is from now.
+  virtual Result<Made> make(const http::KeyRules& rules) = 0;
   virtual Result<std::vector<KeyInfo>> list() = 0;
   // `edit` gets the key as it is. kNotFound, id "key_not_found".
   virtual Result<KeyInfo> update(const std::string& id,
-                                 const std::function<void(KeyWish&)>& edit) = 0;
+                                 const std::function<void(http::KeyRules&)>& edit) = 0;
   virtual Result<void> revoke(const std::string& id) = 0;  // kNotFound, id "key_not_found"
 };
 

@@ -105,7 +105,7 @@ Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed) {
       if (parsed.ignored.size() < kMaxIgnoredNames) parsed.ignored.push_back(name);
       continue;
     }
-    if (api == kKeys) parsed.keys.given.push_back(name);
+    if (!field->rule.empty()) parsed.keys.given.emplace_back(field->rule);
     if (field->set == nullptr || value.is_null()) continue;
     WICK_DO(check(value, *field));
     WICK_DO(field->set(value, *field, parsed));

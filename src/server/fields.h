@@ -36,6 +36,7 @@ struct Field {
   // Null: the field is accepted and ignored. The kind and range have been checked.
   Result<void> (*set)(const JsonValue& value, const Field& field, ParsedRequest& parsed) = nullptr;
   std::string_view key = {};   // of the sampler's parameter that it sets
+  std::string_view rule = {};  // of an API key: its word in the file (http/keys.h); null removes it
   std::string_view help = {};  // half a line
 };
 

@@ -29,18 +29,19 @@ void write_key(JsonOut& json, const KeyInfo& info) {
     json.key(key);
     value == 0 ? json.raw("null") : json.number(value);
   };
+  const http::KeyRules& rules = info.rules;
   json.field("id", info.id).field("object", "key");
-  json.field("scope", info.may_admin ? "admin" : "infer").field_or_null("key_alias", info.name);
-  write_texts(json, "models", info.models);
-  number("rpm_limit", info.requests_per_minute);
-  number("tpm_limit", info.tokens_per_minute);
-  number("max_parallel_requests", info.parallel);
+  json.field("scope", rules.may_admin ? "admin" : "infer").field_or_null("key_alias", rules.name);
+  write_texts(json, "models", rules.models);
+  number("rpm_limit", rules.per_minute);
+  number("tpm_limit", rules.tokens_per_minute);
+  number("max_parallel_requests", rules.parallel);
   json.key("budgets").array();
   for (const KeyBudget& budget : info.budgets) {
     json.object().field("budget", budget.budget).field("cap_usd", budget.cap);
     json.field("used_usd", budget.used).field("reserved_usd", budget.reserved).end_object();
   }
-  json.end_array().field_or_null("expires", info.expires).field("blocked", info.is_blocked);
+  json.end_array().field_or_null("expires", rules.expires).field("blocked", rules.is_blocked);
 }
 
 http::Response refused(Context& context, const Error& error) {
@@ -52,29 +53,14 @@ Result<void> take_budget(KeyFields& fields) {
   if (fields.max_budget.empty() && !fields.duration.empty())
     return bad_field("budget_duration", "needs max_budget");
   if (!fields.max_budget.empty()) {
-    fields.wish.budgets = {fields.duration.empty() ? fields.max_budget
-                                                   : cat(fields.max_budget, "/", fields.duration)};
+    fields.rules.budgets = {fields.duration.empty() ? fields.max_budget
+                                                    : cat(fields.max_budget, "/", fields.duration)};
   }
   return {};
 }
 
-// What the request names replaces what `key` has; null removes it.
-void change(const KeyFields& fields, KeyWish& key) {
-  const KeyWish& wish = fields.wish;
-  for (const std::string& name : fields.given) {
-    if (name == "key_alias") key.name = wish.name;
-    if (name == "models") key.models = wish.models;
-    if (name == "max_budget") key.budgets = wish.budgets;
-    if (name == "rpm_limit") key.requests_per_minute = wish.requests_per_minute;
-    if (name == "tpm_limit") key.tokens_per_minute = wish.tokens_per_minute;
-    if (name == "max_parallel_requests") key.parallel = wish.parallel;
-    if (name == "duration") key.expires = wish.expires;
-    if (name == "blocked") key.is_blocked = wish.is_blocked;
-  }
-}
-
 http::Response changed(Context& context, std::string_view named,
-                       const std::function<void(KeyWish&)>& edit) {
+                       const std::function<void(http::KeyRules&)>& edit) {
   if (context.options.keys == nullptr) return refused(context, no_keys());
   const std::string id(http::public_part(named));
   const auto info = context.options.keys->update(id, edit);
@@ -95,14 +81,17 @@ http::Response update(Context& context, const http::Request& request, std::strin
   if (std::count(fields.given.begin(), fields.given.end(), "scope") > 0)
     return refused(context, bad_field("scope", "cannot be changed, create another key"));
   if (const auto taken = take_budget(fields); !taken) return refused(context, taken.error());
-  return changed(context, id.empty() ? fields.key : id,
-                 [&](KeyWish& key) { change(fields, key); });
+  return changed(context, id.empty() ? fields.key : id, [&](http::KeyRules& rules) {
+    for (const std::string& word : fields.given)
+      http::copy_rule(word, fields.rules, rules);
+  });
 }
 
 http::Response set_blocked(Context& context, const http::Request& request, bool is_blocked) {
   const auto parsed = read_request(context, kKeys, request);
   if (!parsed) return refused(context, parsed.error());
-  return changed(context, parsed->keys.key, [&](KeyWish& key) { key.is_blocked = is_blocked; });
+  return changed(context, parsed->keys.key,
+                 [&](http::KeyRules& rules) { rules.is_blocked = is_blocked; });
 }
 
 }  // namespace
@@ -131,7 +120,7 @@ http::Reply make_key(const SharedContext& context, const http::Request& request,
   if (context->options.keys == nullptr) return refused(*context, no_keys());
   KeyFields& fields = parsed->keys;
   if (const auto taken = take_budget(fields); !taken) return refused(*context, taken.error());
-  const auto made = context->options.keys->make(fields.wish);
+  const auto made = context->options.keys->make(fields.rules);
   if (!made) return refused(*context, made.error());
   http::Response response;
   response.headers.push_back({"cache-control", "no-store"});

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "http/keys.h"
 #include "provider/provider.h"
 #include "server/api_keys.h"
 
@@ -61,11 +62,11 @@ struct TokensFields {
 
 // What the routes of keys ask for.
 struct KeyFields {
-  KeyWish wish = {};
+  http::KeyRules rules = {};
   std::string max_budget = {}, duration = {};  // of the budget
   std::string key = {};                        // to change
   std::vector<std::string> keys = {};          // to revoke
-  std::vector<std::string> given = {};         // names of the fields, null ones too
+  std::vector<std::string> given = {};         // words of copy_rule()
 };
 
 struct ParsedRequest {

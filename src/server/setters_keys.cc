@@ -21,19 +21,19 @@ SetResult read_texts(const JsonValue& value, const Field& field, std::vector<std
 }  // namespace
 
 SetResult set_key_alias(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.wish.name = *value.string();
+  parsed.keys.rules.name = *value.string();
   return {};
 }
 
 SetResult set_key_scope(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   const std::string& scope = *value.string();
   if (scope != "infer" && scope != "admin") return bad_field(field.name, "is not infer or admin");
-  parsed.keys.wish.may_admin = scope == "admin";
+  parsed.keys.rules.may_admin = scope == "admin";
   return {};
 }
 
 SetResult set_key_models(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
-  return read_texts(value, field, parsed.keys.wish.models);
+  return read_texts(value, field, parsed.keys.rules.models);
 }
 
 // As it was written, to the nano-dollar: 0.1 is ten cents, not the nearest double.
@@ -53,27 +53,27 @@ SetResult set_key_budget_duration(const JsonValue& value, const Field& /*field*/
 }
 
 SetResult set_key_rpm(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.wish.requests_per_minute = static_cast<int>(*whole(value));
+  parsed.keys.rules.per_minute = static_cast<int>(*whole(value));
   return {};
 }
 
 SetResult set_key_tpm(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.wish.tokens_per_minute = *whole(value);
+  parsed.keys.rules.tokens_per_minute = *whole(value);
   return {};
 }
 
 SetResult set_key_parallel(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.wish.parallel = static_cast<int>(*whole(value));
+  parsed.keys.rules.parallel = static_cast<int>(*whole(value));
   return {};
 }
 
 SetResult set_key_duration(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.wish.expires = *value.string();
+  parsed.keys.rules.expires = *value.string();
   return {};
 }
 
 SetResult set_key_blocked(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.wish.is_blocked = *value.boolean();
+  parsed.keys.rules.is_blocked = *value.boolean();
   return {};
 }
 

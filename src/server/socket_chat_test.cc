@@ -112,11 +112,11 @@ class NotedKeys final : public ApiKeys {
     return std::shared_ptr<KeyPass>(std::make_shared<Pass>(*this));
   }
 
-  Result<Made> make(const KeyWish&) override { return Made{}; }
+  Result<Made> make(const http::KeyRules&) override { return Made{}; }
 
   Result<std::vector<KeyInfo>> list() override { return std::vector<KeyInfo>(); }
 
-  Result<KeyInfo> update(const std::string&, const std::function<void(KeyWish&)>&) override {
+  Result<KeyInfo> update(const std::string&, const std::function<void(http::KeyRules&)>&) override {
     return KeyInfo{};
   }
 
