@@ -180,7 +180,7 @@ Action setup_grammar(Flags flags) {
   Flags explain = flags.command("explain", "show what a JSON schema, regex or grammar compiles to",
                                 [run] { *run = explain_constraint; });
   add_format_flags(explain, options->format);
-  for (Flags* const one : {&check_flags, &explain})
+  for (Flags* const one : {&check_flags, &sample, &explain})
     one->text("--registry", options->registry,
               "folder that answers each $ref to http://localhost:1234/…");
   return [options, run] { return (*run)(*options); };

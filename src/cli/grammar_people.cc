@@ -24,6 +24,7 @@ using Random = std::mt19937_64;
 
 constexpr std::size_t kShownBefore = 60, kShownBehind = 20;  // bytes of the line with a place
 constexpr std::uint64_t kFuelForByte = 10;                     // of a text
+constexpr std::size_t kMaxShownEnd = 200;                      // bytes
 
 Error no_constraint() {
   return {.code = ErrorCode::kInvalid,
@@ -58,14 +59,13 @@ int report_at(const Error& error, std::string_view source) {
   return exit_code(error);
 }
 
-Result<std::unique_ptr<Recognizer>> recognizer_of(const GrammarFlags& flags,
-                                                  const ResponseFormat& format) {
+Result<std::unique_ptr<Recognizer>> recognizer_of(const ResponseFormat& format,
+                                                  const std::string& registry,
+                                                  const grammar::JsonStyle& style) {
   if (format.type != "json_schema") return grammar::make_recognizer(format);
   WICK_TRY(grammar::Json schema, grammar::read_document(format.schema));
-  const grammar::JsonStyle style{.space = grammar::JsonStyle::Space::kAny,
-                                 .has_order = !flags.has_any_order};
-  WICK_TRY(auto made, grammar::SchemaRecognizer::make(
-                          std::move(schema), {.fetch = registry_at(flags.registry)}, style));
+  WICK_TRY(auto made, grammar::SchemaRecognizer::make(std::move(schema),
+                                                      {.fetch = registry_at(registry)}, style));
   return std::unique_ptr<Recognizer>(std::move(made));
 }
 
@@ -78,8 +78,23 @@ Error not_accepted(std::string_view text, std::size_t at) {
           .offset = static_cast<std::int64_t>(at)};
 }
 
-// Bytes that may come next: those of plain text, if any, else all.
-Result<std::vector<unsigned char>> next_bytes(Recognizer& recognizer, StateId state) {
+Error no_document() {
+  return {.code = ErrorCode::kInvalid,
+          .id = "no_document",
+          .message = "no text fulfills this constraint"};
+}
+
+Error dead_end(std::string_view text) {
+  return {.code = ErrorCode::kCorrupt,
+          .id = "dead_end",
+          .message = cat("no document begins with the ", text.size(), " bytes ",
+                         printable(text, kMaxShownEnd), ", which were allowed"),
+          .hint = "please report this bug of wick with the constraint"};
+}
+
+// Bytes that may come next: those of plain text, if any, or, once in a while, the others.
+Result<std::vector<unsigned char>> next_bytes(Recognizer& recognizer, StateId state,
+                                              Random& random) {
   std::vector<unsigned char> plain, others;
   for (unsigned byte = 0; byte < 256; ++byte) {
     const StateId next = recognizer.step(state, static_cast<unsigned char>(byte));
@@ -88,7 +103,7 @@ Result<std::vector<unsigned char>> next_bytes(Recognizer& recognizer, StateId st
     const bool is_plain = byte >= ' ' && byte < 0x7F && byte != '\\';
     (is_plain ? plain : others).push_back(static_cast<unsigned char>(byte));
   }
-  return plain.empty() ? others : plain;
+  return plain.empty() || (!others.empty() && random() % 32 == 0) ? others : plain;
 }
 
 // A random walk, which is ended by the shortest way once it has `max_bytes`.
@@ -97,8 +112,9 @@ Result<std::string> random_document(Recognizer& recognizer, Random& random, std:
   StateId state = recognizer.start();
   while (text.size() < max_bytes) {
     recognizer.begin(grammar::kMaskFuel);
-    WICK_TRY(const std::vector<unsigned char> next, next_bytes(recognizer, state));
+    WICK_TRY(const std::vector<unsigned char> next, next_bytes(recognizer, state, random));
     const bool may_end = recognizer.accepts(state);
+    if (next.empty() && !may_end) return dead_end(text);
     if (next.empty() || (may_end && random() % 4 == 0)) return text;
     // Ends of strings, lists and objects come more often than the other bytes.
     std::vector<unsigned char> closing;
@@ -133,7 +149,9 @@ Result<std::optional<std::size_t>> fault_of(Recognizer& recognizer, std::string_
 Result<int> check_text(const GrammarFlags& flags) {
   WICK_TRY(const ResponseFormat format, response_format(flags.format));
   if (format.type == "text") return no_constraint();
-  const auto recognizer = recognizer_of(flags, format);
+  const auto recognizer =
+      recognizer_of(format, flags.registry,
+                    {.space = grammar::JsonStyle::Space::kAny, .has_order = !flags.has_any_order});
   if (!recognizer) return report_at(recognizer.error(), format.schema);
   WICK_TRY(std::string text, read_text(flags.file, grammar::kMaxSchemaBytes));
   if (text.ends_with('\n')) text.pop_back();
@@ -150,11 +168,16 @@ Result<int> sample_documents(const GrammarFlags& flags) {
   WICK_TRY(const ResponseFormat format, response_format(flags.format));
   if (format.type == "text") return no_constraint();
   Random random(static_cast<std::uint64_t>(flags.seed));
+  std::unique_ptr<Recognizer> recognizer;
   for (int i = 0; i < flags.n; ++i) {
-    const auto recognizer = grammar::make_recognizer(format);
-    if (!recognizer) return report_at(recognizer.error(), format.schema);
+    if (!recognizer || recognizer->is_worn()) {
+      auto made = recognizer_of(format, flags.registry, {});
+      if (!made) return report_at(made.error(), format.schema);
+      recognizer = *std::move(made);
+      if (recognizer->start() == grammar::kDeadState) return no_document();
+    }
     WICK_TRY(const std::string text,
-             random_document(**recognizer, random, static_cast<std::size_t>(flags.max_bytes)));
+             random_document(*recognizer, random, static_cast<std::size_t>(flags.max_bytes)));
     print_answer(text);
     print({"\n"});
   }

@@ -131,13 +131,23 @@ class People(unittest.TestCase):
             words = [f"--{flag}", given if isinstance(given, str) else json.dumps(given), "-n", "20", "--max-bytes", "60"]
             done = run("sample", *words, "--seed", "3")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            texts = done.stdout.splitlines()
+            texts = done.stdout.split("\n")[:-1]
             self.assertEqual(len(texts), 20)
             self.assertGreater(len(set(texts)), 5)
             self.assertEqual(run("sample", *words, "--seed", "3").stdout, done.stdout)
             self.assertNotEqual(run("sample", *words, "--seed", "4").stdout, done.stdout)
             _, answers = check(*({**form, "text": text} for text in texts))
             self.assertEqual(answers, [{"accepts": True}] * 20)
+
+    def test_samples_refer_to_the_registry_and_an_empty_language_has_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "other.json").write_text('{"const": 1234}')
+            schema = ["--schema", '{"$ref": "http://localhost:1234/other.json"}', "-n", "3"]
+            self.assertEqual(run("sample", *schema, "--registry", folder).stdout, "1234\n" * 3)
+            self.assertIn("no document that is known", run("sample", *schema).stderr)
+        done = run("sample", "--schema", "false")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no text fulfills this constraint", done.stderr)
 
     def test_explain_names_keywords_and_sizes(self):
         said = run("explain", "--schema", json.dumps(RIVER)).stdout

@@ -149,6 +149,20 @@ TEST(JsonMachine, AssertsFormats) {
   check({{R"({"format":"ipv4"})", {R"("x")"}, {}}}, {.asserts_formats = false});
 }
 
+TEST(JsonMachine, KnowsTheAddressesThatPublishedSchemasGiveADraft) {
+  for (const char* draft :
+       {"http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft-04/schema",
+        "http://json-schema-org/draft-04/schema"}) {
+    const std::string schema =
+        cat(R"({"$schema":")", draft, R"(","minimum":1,"exclusiveMinimum":true})");
+    EXPECT_FALSE(*accepts(schema, "1")) << draft;
+    EXPECT_TRUE(*accepts(schema, "2")) << draft;
+  }
+  const char* const newest = R"({"$schema":"http://json-schema.org/schema#","prefixItems":[false]})";
+  EXPECT_FALSE(*accepts(newest, "[1]"));
+  EXPECT_FALSE(accepts(R"({"$schema":"http://a.b/draft-07/schema"})", "1"));
+}
+
 TEST(JsonMachine, RefusesByKeywordAndPlace) {
   struct Refused {
     const char *schema, *id, *place;

@@ -29,16 +29,14 @@ constexpr std::array<std::string_view, 6> kNamed = {
     "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"};
 
 struct Dialect {
-  std::string_view address;
+  std::string_view path;
   Draft draft;
 };
 
 constexpr Dialect kDialects[] = {
-    {"http://json-schema.org/draft-04/schema", Draft::k4},
-    {"http://json-schema.org/draft-06/schema", Draft::k6},
-    {"http://json-schema.org/draft-07/schema", Draft::k7},
-    {"https://json-schema.org/draft/2019-09/schema", Draft::k2019},
-    {"https://json-schema.org/draft/2020-12/schema", Draft::k2020},
+    {"/draft-04/schema", Draft::k4},           {"/draft-06/schema", Draft::k6},
+    {"/draft-07/schema", Draft::k7},           {"/draft/2019-09/schema", Draft::k2019},
+    {"/draft/2020-12/schema", Draft::k2020},
 };
 
 template <std::size_t N>
@@ -99,6 +97,21 @@ std::string without_empty_fragment(std::string_view address) {
   return std::string(address);
 }
 
+// What published schemas write for the address of a draft's meta-schema: http and https, and
+// Skaffold's 70 have "json-schema-org". "/schema" names no draft: `otherwise`.
+std::optional<Draft> draft_at(std::string_view address, Draft otherwise) {
+  if (address.ends_with('#')) address.remove_suffix(1);
+  if (!address.starts_with("http://") && !address.starts_with("https://")) return std::nullopt;
+  address.remove_prefix(address.find("://") + 3);
+  const std::size_t slash = std::min(address.find('/'), address.size());
+  const std::string_view host = address.substr(0, slash), path = address.substr(slash);
+  if (host != "json-schema.org" && host != "json-schema-org") return std::nullopt;
+  if (path == "/schema") return otherwise;
+  for (const Dialect& known : kDialects)
+    if (known.path == path) return known.draft;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Draft> draft_named(std::string_view name) {
@@ -141,12 +154,12 @@ Result<ResourceId> SchemaSources::add_resource(const Json& root, std::string bas
   made.root = &root;
   roots_[&root] = id;
   if (const std::string* const dialect = text_at(root, "$schema")) {
-    for (const Dialect& known : kDialects) {
-      if (known.address != without_empty_fragment(*dialect)) continue;
-      made.draft = known.draft;
+    if (const auto known = draft_at(*dialect, draft)) {
+      made.draft = *known;
       made.has_draft = true;
+    } else {
+      WICK_DO(apply_vocabulary(made, without_empty_fragment(*dialect)));
     }
-    if (!made.has_draft) WICK_DO(apply_vocabulary(made, without_empty_fragment(*dialect)));
   }
   const Json* const recursive = root.find("$recursiveAnchor");
   made.is_recursive_anchor = recursive != nullptr && recursive->is(Json::Kind::kTrue);
@@ -165,10 +178,7 @@ Result<void> SchemaSources::apply_vocabulary(Resource& resource, const std::stri
   }
   WICK_TRY(const Json meta, read_document(*text));
   const std::string* const its = text_at(meta, "$schema");
-  for (const Dialect& known : kDialects) {
-    if (its != nullptr && known.address == without_empty_fragment(*its))
-      resource.draft = known.draft;
-  }
+  if (its != nullptr) resource.draft = draft_at(*its, resource.draft).value_or(resource.draft);
   resource.has_draft = true;
   const Json* const vocabulary = meta.find("$vocabulary");
   if (vocabulary == nullptr) return {};
