@@ -1,5 +1,9 @@
 #include "base/thread.h"
 
+#ifdef __linux__
+#include <unistd.h>
+#endif
+
 #include "base/strings.h"
 
 namespace wick {
@@ -11,6 +15,12 @@ Error thread_refused(const std::system_error& error) {
           .hint =
               "ask for fewer threads (-t 1), or raise the limits of processes (ulimit -u) and of "
               "memory (ulimit -v, ulimit -s)"};
+}
+
+void lower_priority([[maybe_unused]] int niceness) noexcept {
+#ifdef __linux__
+  if (niceness > 0) static_cast<void>(::nice(niceness));
+#endif
 }
 
 }  // namespace wick

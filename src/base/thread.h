@@ -25,4 +25,8 @@ Result<std::jthread> start_thread(Work&& work) {
   }
 }
 
+// Of the calling thread, by so much (nice(2)): then other threads that can run go first. In Linux a
+// thread has a priority of its own, elsewhere nothing happens.
+void lower_priority(int niceness) noexcept;
+
 }  // namespace wick

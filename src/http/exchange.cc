@@ -80,6 +80,7 @@ Exchange::Exchange(Site& site, Outbox& outbox, Head head)
 Exchange::~Exchange() {
   if (has_begun_) {
     site_.workers->withdraw(number_);
+    site_.slow_workers->withdraw(number_);
     site_.under_way.erase(number_);
   }
   site_.bodies_bytes -= body_bytes_;
@@ -234,8 +235,10 @@ bool Exchange::is_quick(const Request& request) const {
 
 void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {
   const bool is_large = request.body.size() >= kLargeBodyBytes;
+  const bool is_slow = request.body.size() >= kSlowBodyBytes;
   const auto shared = std::make_shared<Request>(std::move(request));
-  const bool is_queued = site_.workers->submit(
+  Workers& workers = is_slow ? *site_.slow_workers : *site_.workers;
+  const bool is_queued = workers.submit(
       number_,
       [&site = site_, number = number_, handler = &route_->handler, shared, wake, is_large] {
         const auto reply = std::make_shared<Reply>();

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxHostBytes = 255;
 inline constexpr std::size_t kMaxRequestIdBytes = 128;
 inline constexpr std::size_t kMaxBodyBytes = 32 << 20;        // 413
 inline constexpr std::size_t kMaxAllBodiesBytes = 512 << 20;  // of all connections: 503
+inline constexpr std::size_t kSlowBodyBytes = 64 << 10;       // from here on: kSlowWorkers
 inline constexpr std::size_t kLargeBodyBytes = 1 << 20;       // the heap is trimmed behind it
 inline constexpr std::size_t kMaxAheadBytes = 64 << 10;       // sent while an answer is under way
 inline constexpr std::size_t kMaxStreamBytes = 256 << 10;  // written, not yet taken by the client
@@ -26,6 +27,8 @@ inline constexpr int kMaxConnectionsPerAddress = 256;
 inline constexpr int kMaxRefused = 256;     // connections that are being told so; beyond: closed
 inline constexpr int kListenBacklog = 512;  // of the kernel's queue
 inline constexpr int kWorkers = 4;
+inline constexpr int kSlowWorkers = 2;    // more, which give way to threads that make tokens
+inline constexpr int kSlowNiceness = 15;  // what they add to the process's
 inline constexpr int kMaxQueued = 256;  // requests that wait for a worker; beyond: 503
 
 inline constexpr std::int64_t kHeadMs = 10'000;   // for a head, for a handshake of TLS

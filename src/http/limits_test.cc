@@ -1,4 +1,7 @@
 // Each limit over a real socket: bytes in, bytes out.
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "http/fixture_test.h"
@@ -22,6 +25,10 @@ std::string code_of(const Answer& answer) {
     if (!error.contains(key)) return cat("no ", key, " in ", answer.body);
   }
   return error["code"];
+}
+
+int niceness() {  // of this thread
+  return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()));
 }
 
 TEST(HttpLimits, AnswersHealth) {
@@ -240,6 +247,31 @@ TEST(HttpLimits, RefusesRequestsBeyondTheWorkersQueue) {
     status = answer.status;
     EXPECT_EQ(code_of(answer), "overloaded");
     EXPECT_EQ(answer.header("retry-after"), "1");
+  }
+}
+
+TEST(HttpLimits, LargeBodiesHaveWorkersOfTheirOwnWhichGiveWay) {
+  Event release;
+  std::vector<Route> routes;
+  routes.emplace_back(Access::kInfer, "POST", "/nice",
+                      [&](const Request& one, const std::shared_ptr<Wake>&) {
+                        if (one.body.size() >= kSlowBodyBytes) static_cast<void>(release.wait());
+                        return Reply(Response{.body = std::to_string(niceness())});
+                      });
+  TestServer server({}, std::move(routes));
+  const int usual = niceness();
+  const std::string large = post("/nice", std::string(kSlowBodyBytes, ' '));
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 2 * kWorkers; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server.port()));
+    clients.back()->send(large);
+  }
+  const Answer answer = server.ask(post("/nice", std::string(kSlowBodyBytes - 1, ' ')));
+  EXPECT_EQ(answer.body, std::to_string(usual)) << "others wait for none of them";
+  release.set();
+  for (const auto& client : clients) {
+    const Answer last = client->read_answer();
+    EXPECT_EQ(last.body, std::to_string(std::min(19, usual + kSlowNiceness)));
   }
 }
 

@@ -118,6 +118,9 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options,
   }
   WICK_TRY(site.workers,
            Workers::start(options.limits.workers, static_cast<std::size_t>(options.limits.queued)));
+  WICK_TRY(site.slow_workers,
+           Workers::start(kSlowWorkers, static_cast<std::size_t>(options.limits.queued),
+                          kSlowNiceness));
   site.on_closed = [raw = server.get()](Connection& connection) { raw->on_closed(connection); };
   for (const Listener& listener : listeners.all()) {
     const char* const scheme = listener.is_unix ? "" : server->tls_ ? "https://" : "http://";
@@ -140,6 +143,7 @@ Server::~Server() {
   accepting_->last_call.reset();
   accepting_->drained.reset();
   site_->workers.reset();
+  site_->slow_workers.reset();
   loop_->finish();  // replies that nobody waits for, handlers of what was closed
 }
 

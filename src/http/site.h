@@ -33,6 +33,7 @@ struct Site {
   KeyUse key_use = {};
   std::unique_ptr<WakeSet> wakes = {};
   std::unique_ptr<Workers> workers = {};
+  std::unique_ptr<Workers> slow_workers = {};  // for bodies from kSlowBodyBytes on
   bool admits_admin_without_key = false;
   bool logs_requests = true;
   int drain_calls = 0;           // how often Work was told to end: 0, 1, 2

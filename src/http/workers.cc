@@ -6,10 +6,13 @@
 
 namespace wick::http {
 
-Result<std::unique_ptr<Workers>> Workers::start(int n_threads, std::size_t max_queued) {
+Result<std::unique_ptr<Workers>> Workers::start(int n_threads, std::size_t max_queued,
+                                                int niceness) {
   auto workers = std::unique_ptr<Workers>(new Workers(max_queued));
   for (int i = 0; i < n_threads; ++i) {
-    WICK_TRY(std::jthread thread, start_thread([self = workers.get()](const std::stop_token& stop) {
+    WICK_TRY(std::jthread thread,
+             start_thread([self = workers.get(), niceness](const std::stop_token& stop) {
+               lower_priority(niceness);
                self->work(stop);
              }));
     workers->threads_.push_back(std::move(thread));

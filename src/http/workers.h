@@ -18,7 +18,9 @@ class Workers {
  public:
   using Task = std::function<void()>;
 
-  static Result<std::unique_ptr<Workers>> start(int n_threads, std::size_t max_queued);
+  // `niceness`: what is added to that of the process; more gives way to other threads (nice(2)).
+  static Result<std::unique_ptr<Workers>> start(int n_threads, std::size_t max_queued,
+                                                int niceness = 0);
   ~Workers();  // waits for the tasks that run; those in the queue are dropped
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;

@@ -120,7 +120,9 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   Result<std::vector<Embedding>> embed_all(std::span<const Text> texts, const EmbedOptions& options,
                                            const Tokens& tokens_of);
   Result<Prepared> prepare(const Request& request) const;
-  Result<void> read_prompt(const Request& request, Prepared& prepared) const;
+  // `must_fit`: into the context; a text that is far too long is then refused untokenized.
+  Result<void> read_prompt(const Request& request, bool must_fit, Prepared& prepared) const;
+  Result<void> check_length(std::string_view text) const;
   Result<void> prepare_split(const Generation& g, Prepared& prepared) const;
   Result<void> add_filter(const Generation& g, int max_tokens, Prepared& prepared) const;
 

@@ -167,6 +167,19 @@ TEST(LocalProvider, RefusesWhatDoesNotFitBeforeAnyEvent) {
   EXPECT_EQ(result.error().id, "context_length_exceeded");
 }
 
+TEST(LocalProvider, TokenizesNoTextThatIsFarTooLong) {
+  Fixture f({.context = 64});
+  const std::string text(1 << 20, 'a');
+  const std::vector<Message> talk = {{.content = text}};
+  for (const Prompt& prompt : {Prompt(text), Prompt(talk)}) {
+    const auto result = f.provider->start({.prompt = prompt});
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().id, "context_length_exceeded");
+    EXPECT_NE(result.error().message.find("at least"), std::string::npos);
+    EXPECT_GT(f.provider->prompt_tokens({.prompt = prompt})->size(), 64U) << "but counts them";
+  }
+}
+
 TEST(LocalProvider, PlansWhatItsDraftModelTakesToo) {
   test::TempDir dir;
   const auto path = dir.path() / "tiny.gguf";

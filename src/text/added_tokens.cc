@@ -73,6 +73,15 @@ bool AddedTokens::build(std::vector<AddedToken> tokens) {
   return trie_.build(std::move(keys));
 }
 
+std::size_t AddedTokens::longest_match() const noexcept {
+  std::size_t longest = 1;
+  for (const AddedToken& token : tokens_) {
+    if (token.takes_left_space || token.takes_right_space) return 0;
+    longest = std::max(longest, token.text.size());
+  }
+  return longest;
+}
+
 std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const Match& last,
                                                     const std::vector<Span>& trusted,
                                                     AddedWork& work) const {

@@ -43,6 +43,9 @@ class AddedTokens {
 
   bool is_empty() const noexcept { return tokens_.empty(); }
 
+  // Of the longest text that can match; 0: no limit, because a token takes white space.
+  std::size_t longest_match() const noexcept;
+
   struct Match {
     Span span = {};  // with the white space that it takes
     TokenId id = -1;

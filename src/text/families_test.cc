@@ -53,6 +53,7 @@ void expect_golden(const Tokenizer& tokenizer, const Json& golden) {
     SCOPED_TRACE(printable(text));
     const Ids ids = *tokenizer.encode_plain(text);
     EXPECT_EQ(ids, golden["plain"][i].get<Ids>());
+    EXPECT_LE(tokenizer.fewest_tokens(text), ids.size());
     // SentencePiece takes a person's own "▁" at the start for its prefix, too, and drops it.
     if (text.starts_with("▁")) continue;
     if (!golden.contains("decoded") || !golden["decoded"].contains(std::to_string(i))) continue;

@@ -562,5 +562,35 @@ TEST(HostileTokenizer, ManyControlTokensAreFoundInOnePass) {
   EXPECT_LT(seconds([&] { EXPECT_EQ(*tokenizer->encode_special(text), wanted); }), 20);
 }
 
+TEST(FewestTokens, IsABoundThatDroppedBytesDoNotCountFor) {
+  const auto tokenizer = must(byte_level());
+  ASSERT_NE(tokenizer, nullptr);
+  const std::string text(1000, 'a'), dropped(1000, 'z');  // the longest token is <|x|>
+  EXPECT_EQ(tokenizer->fewest_tokens(text), 200U);
+  EXPECT_EQ(tokenizer->encode_plain(text)->size(), 250U);
+  EXPECT_EQ(tokenizer->fewest_tokens(dropped), 0U);
+  EXPECT_EQ(tokenizer->encode_plain(dropped)->size(), 0U);
+}
+
+// A character without a token of its own or of its bytes becomes <unk>, a row of them one <unk>.
+TEST(FewestTokens, AreNotKnownWhereAnUnknownTokenStandsForManyCharacters) {
+  const auto tokenizer = must(sentence_piece());
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->fewest_tokens(std::string(1000, 'a')), 0U);
+}
+
+// A token that takes white space (lstrip) takes any amount of it.
+TEST(FewestTokens, AreNotKnownWhereATokenTakesWhiteSpace) {
+  Json json = tiny_json();
+  const auto bound = [&] {
+    Metadata meta;
+    meta.set_string("tokenizer.huggingface.json", json.dump());
+    return must(meta)->fewest_tokens(std::string(1000, 'a'));
+  };
+  EXPECT_EQ(bound(), 200U);
+  json["added_tokens"][0]["lstrip"] = true;
+  EXPECT_EQ(bound(), 0U);
+}
+
 }  // namespace
 }  // namespace wick

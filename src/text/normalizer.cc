@@ -57,6 +57,14 @@ std::size_t Normalizer::growth() const noexcept {
   return all;
 }
 
+std::size_t Normalizer::shrinkage() const noexcept {
+  std::size_t all = 1;
+  for (const NormalizerStep& step : steps_) {
+    all *= step.shrinkage;
+  }
+  return all;
+}
+
 std::string_view Normalizer::apply(std::string_view text, RunPlace place,
                                    NormalizerScratch& scratch) const {
   for (const NormalizerStep& step : steps_) {
@@ -73,27 +81,33 @@ std::string_view Normalizer::apply(std::string_view text, RunPlace place,
 }
 
 NormalizerStep make_prepend(std::string text) {
-  return {.append = [mark = std::move(text)](std::string& out, std::string_view run, auto&&...) {
-    if (!run.empty()) out += mark;
-    out += run;
-  }};
+  return {.append =
+              [mark = std::move(text)](std::string& out, std::string_view run, auto&&...) {
+            if (!run.empty()) out += mark;
+            out += run;
+          },
+          .shrinkage = 1};
 }
 
 NormalizerStep make_lead(std::string text, bool only_first) {
-  return {.append = [mark = std::move(text), only_first](std::string& out, std::string_view run,
-                                                         bool is_first, auto&&...) {
-    if ((is_first || !only_first) && !run.starts_with(mark)) out += mark;
-    out += run;
-  }};
+  return {.append =
+              [mark = std::move(text), only_first](std::string& out, std::string_view run,
+                                                   bool is_first, auto&&...) {
+                if ((is_first || !only_first) && !run.starts_with(mark)) out += mark;
+                out += run;
+              },
+          .shrinkage = 1};
 }
 
 NormalizerStep make_replace(std::string from, std::string to) {
   const std::size_t growth = (to.size() + from.size() - 1) / from.size();
+  const std::size_t shrinkage = to.empty() ? 0 : (from.size() + to.size() - 1) / to.size();
   return {
       .append = [old = std::move(from), now = std::move(to)](
                     std::string& out, std::string_view run, bool,
                     NormalizerScratch& scratch) { append_replaced(out, run, old, now, scratch); },
-      .growth = std::max<std::size_t>(1, growth)};
+      .growth = std::max<std::size_t>(1, growth),
+      .shrinkage = shrinkage};
 }
 
 NormalizerStep make_replace(Pattern from, std::string to) {
@@ -240,7 +254,8 @@ NormalizerStep make_byte_alphabet() {
                 for (const char c : run)
                   append_spelled(out, c);
               },
-          .growth = 2};
+          .growth = 2,
+          .shrinkage = 1};
 }
 
 NormalizerStep make_nmt() {

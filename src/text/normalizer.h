@@ -43,7 +43,8 @@ struct NormalizerStep {
   std::function<void(std::string& out, std::string_view text, bool is_first,
                      NormalizerScratch& scratch)>
       append = {};
-  std::size_t growth = 1;  // most bytes of output for each byte of a long text
+  std::size_t growth = 1;     // most bytes of output for each byte of a long text
+  std::size_t shrinkage = 0;  // most bytes of input for each byte of output; 0: no limit
 };
 
 class Normalizer {
@@ -56,6 +57,7 @@ class Normalizer {
 
   // Of all steps together.
   std::size_t growth() const noexcept;
+  std::size_t shrinkage() const noexcept;
 
   // `text` after all steps; the result is `text` itself or in the scratch. Empty if it would be
   // longer than scratch.most_bytes.

@@ -7,6 +7,28 @@
 #include "text/limits.h"
 
 namespace wick {
+namespace {
+
+// The longest text that becomes one token; 0: no limit. Only BPE has one: where each byte has a
+// token, or each byte is a symbol of its own, so that those without a token can be left out.
+std::size_t most_bytes_of_a_token(const TokenizerParts& parts, std::size_t longest) {
+  const auto* const bpe = std::get_if<BpeModel>(&parts.model);
+  if (bpe == nullptr) return 0;
+  const bool has_all_bytes = std::all_of(bpe->byte_ids.begin(), bpe->byte_ids.end(),
+                                         [](TokenId id) { return id >= 0; });
+  const bool rewrites = !parts.normalizer.is_empty() || parts.pre.rewrites();
+  if (!has_all_bytes && (bpe->alphabet != BpeModel::Alphabet::kBytes || rewrites)) return 0;
+  const std::size_t pieces =
+      parts.pre.shrinkage() * std::max({longest, bpe->longest_word, std::size_t{1}});
+  const std::size_t added = parts.added.longest_match();
+  const std::size_t added_normalized = parts.added_normalized.longest_match();
+  const std::size_t shrinkage = parts.normalizer.shrinkage();
+  if (pieces == 0 || added == 0 || added_normalized == 0 || shrinkage == 0) return 0;
+  return std::max(added, shrinkage * std::max(added_normalized, pieces));
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts) {
   if (parts.normalizer.growth() * parts.pre.growth() > kMaxGrowth) {
     return Error{.code = ErrorCode::kCorrupt,
@@ -33,10 +55,20 @@ PipelineTokenizer::PipelineTokenizer(TokenizerParts parts) : parts_(std::move(pa
     for (const auto& [id, text] : texts)
       longest_ = std::max(longest_, text.size());
   }
+  most_bytes_ = most_bytes_of_a_token(parts_, longest_);
   parts_.vocab.index_short_tokens();
 }
 
 PipelineTokenizer::~PipelineTokenizer() = default;
+
+std::size_t PipelineTokenizer::fewest_tokens(std::string_view text) const noexcept {
+  if (most_bytes_ == 0) return 0;
+  const ByteIds& ids = std::get<BpeModel>(parts_.model).byte_ids;
+  const auto kept = std::count_if(text.begin(), text.end(), [&](char c) {
+    return ids[static_cast<unsigned char>(c)] >= 0;
+  });
+  return static_cast<std::size_t>(kept) / most_bytes_;
+}
 
 void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_control,
                                      std::string& out) const {

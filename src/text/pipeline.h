@@ -63,6 +63,8 @@ class PipelineTokenizer final : public Tokenizer {
 
   Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const override;
 
+  std::size_t fewest_tokens(std::string_view text) const noexcept override;
+
   std::string_view bytes(TokenId id) const noexcept override { return parts_.vocab.bytes(id); }
 
   std::optional<std::string_view> edge_text(TokenId id, TextEdge edge) const noexcept override {
@@ -99,6 +101,7 @@ class PipelineTokenizer final : public Tokenizer {
   void encode_pieces(Scratch& scratch, std::vector<TokenId>& out) const;
 
   TokenizerParts parts_;
+  std::size_t most_bytes_ = 0;  // of a text that becomes one token; 0: no limit
   mutable ScratchPool<Scratch> scratches_;
 };
 

@@ -147,6 +147,24 @@ std::size_t PreTokenizer::growth() const noexcept {
   return all;
 }
 
+bool PreTokenizer::rewrites() const noexcept {
+  return std::any_of(stages_.begin(), stages_.end(), [](const auto& stage) {
+    return std::holds_alternative<Normalizer>(stage);
+  });
+}
+
+std::size_t PreTokenizer::shrinkage() const noexcept {
+  std::size_t all = 1;
+  for (const auto& stage : stages_) {
+    if (const auto* const steps = std::get_if<Normalizer>(&stage)) {
+      all *= steps->shrinkage();
+    } else if (std::get<Split>(stage).behavior == SplitBehavior::kRemoved) {
+      all = 0;
+    }
+  }
+  return all;
+}
+
 // What a split leaves are texts of their own; before the first one, the piece is all of the text.
 void PreTokenizer::split(std::string_view text, RunPlace place, SplitScratch& scratch) const {
   scratch.text = text;

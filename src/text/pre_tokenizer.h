@@ -53,6 +53,10 @@ class PreTokenizer {
 
   // The product over all rewriting stages: most bytes of output for each byte of input.
   std::size_t growth() const noexcept;
+  bool rewrites() const noexcept;  // the text of pieces
+
+  // Most bytes of input for each byte of the pieces; 0: no limit, as where a split removes text.
+  std::size_t shrinkage() const noexcept;
 
   // Fills scratch.pieces with the pieces of `text`, none of them empty, in order. A byte that is
   // not UTF-8 is a piece of its own; the texts before and after it are split separately.

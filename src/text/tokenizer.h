@@ -96,6 +96,10 @@ class Tokenizer {
   // Of the longest token; a TextStream sizes its memory by it.
   std::size_t longest_token_bytes() const noexcept { return longest_; }
 
+  // encode() makes no fewer tokens of `text`. Much faster than encode(). 0 if nothing is known:
+  // where one token may stand for a text of any length.
+  virtual std::size_t fewest_tokens(std::string_view /*text*/) const noexcept { return 0; }
+
   // All of `ids` as text, invalid UTF-8 replaced by U+FFFD; control tokens are left out unless
   // asked for.
   std::string decode(std::span<const TokenId> ids, bool with_control = false) const;

@@ -88,6 +88,7 @@ void expect_golden(const Tokenizer& tokenizer, const Json& golden, const Skip& s
         golden["decoded"].contains(key) ? golden["decoded"][key].get<std::string>() : text;
     EXPECT_EQ(*tokenizer.encode_plain(text), plain);
     EXPECT_EQ(*tokenizer.encode_special(text), trusted);
+    EXPECT_LE(tokenizer.fewest_tokens(text), std::min(plain.size(), trusted.size()));
     EXPECT_EQ(tokenizer.decode(trusted), decoded);
   }
 }
