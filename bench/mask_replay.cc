@@ -2,12 +2,15 @@
 // memory of a schema with its masks. bench/masks_rivals.py makes the input and has the rivals do
 // the same.
 //
-//   bench_mask_replay TOKENIZER [--order any] [--space none|one|any] [--registry DIR] <FILE
+//   bench_mask_replay TOKENIZER [--order any] [--space none|one|any] [--registry DIR]
+//     [--allowed FILE] <FILE
 //
 // FILE has a JSON object a line: {"name": …, "file": a schema, "texts": [its documents as
 // strings]}. The answer to each is one line: {"name", "compile_us", "compile_again_us": [when it
 // was worn], "bytes": the most behind a document, "masks_ns": [all of them], "texts": [for each -1,
-// or the byte at which it was rejected]} or {"name", "error", "message"}.
+// or the byte at which it was rejected]} or {"name", "error", "message"}. --allowed writes the
+// masks of the line to a file: for each the allowed tokens as bits, in words of 64, then the next
+// token.
 #include <malloc.h>
 #include <time.h>
 
@@ -43,7 +46,7 @@ std::int64_t cpu_ns() {
 
 struct Options {
   JsonStyle style = {};
-  std::string registry = {};
+  std::string registry = {}, allowed = {};
 };
 
 std::optional<std::string> file_text(const std::string& path) {
@@ -67,9 +70,18 @@ FetchDocument registry_at(const std::string& folder) {
   };
 }
 
+void write_row(std::ofstream& out, const TokenMask& mask, std::uint64_t next, std::size_t n_words) {
+  std::vector<std::uint64_t> row(n_words + 1);
+  mask.fill({row.data(), n_words});
+  row.back() = next;
+  out.write(reinterpret_cast<const char*>(row.data()),
+            static_cast<std::streamsize>(row.size() * sizeof row[0]));
+}
+
 // The byte at which `text` was rejected, or -1.
 std::int64_t replay(const wick::Tokenizer& tokenizer, const std::shared_ptr<TokenMasks>& masks,
-                    const std::string& text, std::vector<std::int64_t>& times) {
+                    const std::string& text, std::vector<std::int64_t>& times,
+                    std::ofstream& allowed) {
   Constraint constraint(masks);
   const auto encoded = tokenizer.encode_plain(text);
   if (!encoded) return 0;
@@ -82,6 +94,12 @@ std::int64_t replay(const wick::Tokenizer& tokenizer, const std::shared_ptr<Toke
     if (!mask) {
       std::fprintf(stderr, "%s\n", wick::to_string(mask.error()).c_str());
       return at;
+    }
+    if (allowed.is_open()) {
+      const std::size_t n_words = (static_cast<std::size_t>(tokenizer.size()) + 63) / 64;
+      write_row(allowed, **mask,
+                i == tokens.size() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(tokens[i]),
+                n_words);
     }
     if (i == tokens.size()) return constraint.is_complete() ? -1 : at;
     const wick::TokenId id = tokens[i];
@@ -133,13 +151,15 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
     return out;
   }
   measure();
+  std::ofstream allowed;
+  if (!options.allowed.empty()) allowed.open(options.allowed, std::ios::binary);
   for (const auto& document : line.at("texts")) {
     if ((*masks)->recognizer().is_worn()) {
       n_computed += (*masks)->n_computed();
       masks->reset();
       masks = compiled(*text, options, strings, compile_us);
     }
-    ends.push_back(replay(tokenizer, *masks, document.get<std::string>(), times));
+    ends.push_back(replay(tokenizer, *masks, document.get<std::string>(), times, allowed));
     measure();
   }
   n_computed += (*masks)->n_computed();
@@ -160,6 +180,7 @@ int main(int argc, char** argv) {
     const std::string flag = argv[i], value = argv[i + 1];
     if (flag == "--order") options.style.has_order = value != "any";
     if (flag == "--registry") options.registry = value;
+    if (flag == "--allowed") options.allowed = value;
     if (flag == "--space")
       options.style.space = value == "any"    ? JsonStyle::Space::kAny
                             : value == "none" ? JsonStyle::Space::kNone

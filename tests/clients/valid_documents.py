@@ -2,14 +2,23 @@
 """Documents of 20 schemas at temperature 1.5 from `wick serve` and the default model: each is valid for python jsonschema, however few
 tokens it had. .ci/long installs jsonschema and calls it:
 
-  valid_documents.py build/release/wick MODEL.gguf [SEEDS]
+  valid_documents.py build/release/wick MODEL.gguf [SEEDS [FIRST]]
 """
-import concurrent.futures, json, subprocess, sys, time, urllib.error, urllib.request
+import concurrent.futures, datetime, json, re, subprocess, sys, time, urllib.error, urllib.request
 
 import jsonschema
 
 AT_ONCE = 16  # requests: wick's --parallel
 Validator = jsonschema.Draft202012Validator
+FORMATS = jsonschema.FormatChecker(["email", "uuid"])
+
+
+@FORMATS.checks("date", ValueError)
+def is_date(text):
+    """As RFC 3339 says: Python's dates, and those of the year 0."""
+    return re.fullmatch(r"\d{4}-\d\d-\d\d", text) and datetime.date.fromisoformat(re.sub("^0000", "2000", text))
+
+
 TEXT, WHOLE, SWITCH = {"type": "string", "maxLength": 40}, {"type": "integer"}, {"type": "boolean"}
 
 
@@ -46,7 +55,8 @@ SCHEMAS = [
 assert len(SCHEMAS) == 20
 
 
-def main(wick, model, seeds=500):
+def main(wick, model, seeds=500, first=0):
+    seeds = range(int(first), int(first) + int(seeds))
     server = subprocess.Popen([wick, "serve", "-m", model, "--port", "0", "--no-access-log"], stdout=subprocess.PIPE, text=True)
     url = server.stdout.readline().split()[-1]
 
@@ -69,7 +79,7 @@ def main(wick, model, seeds=500):
         answer = ask(schema, seed, most)
         text = answer["choices"][0]["message"]["content"]
         try:
-            Validator(schema, format_checker=Validator.FORMAT_CHECKER).validate(json.loads(text))
+            Validator(schema, format_checker=FORMATS).validate(json.loads(text))
         except (ValueError, jsonschema.ValidationError) as error:
             raise AssertionError(f"{schema}\nseed {seed}, max_tokens {most}: {text!r}\n{error}") from error
         return answer["usage"]["completion_tokens"], answer.get("wick", {}).get("steered", False)
@@ -79,12 +89,12 @@ def main(wick, model, seeds=500):
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             for number, schema in enumerate(SCHEMAS, 1):
                 begun, shortest = time.monotonic(), least(schema)
-                made = [pool.submit(check, schema, seed, shortest + seed // 2 % 40 if seed % 2 else 250) for seed in range(int(seeds))]
+                made = [pool.submit(check, schema, seed, shortest + seed // 2 % 40 if seed % 2 else 250) for seed in seeds]
                 answers = [each.result() for each in made]
                 tokens += sum(count for count, _ in answers)
                 steered += sum(was_steered for _, was_steered in answers)
                 print(f"schema {number}: {len(answers)} documents of {shortest} tokens or more in {time.monotonic() - begun:.1f} s", flush=True)
-        print(f"{len(SCHEMAS) * int(seeds)} documents of {tokens} tokens, each valid, {steered} closed in time")
+        print(f"{len(SCHEMAS) * len(seeds)} documents of {tokens} tokens, each valid, {steered} closed in time")
         assert steered > 0
     finally:
         server.terminate()

@@ -158,7 +158,8 @@ TEST(JsonMachine, KnowsTheAddressesThatPublishedSchemasGiveADraft) {
     EXPECT_FALSE(*accepts(schema, "1")) << draft;
     EXPECT_TRUE(*accepts(schema, "2")) << draft;
   }
-  const char* const newest = R"({"$schema":"http://json-schema.org/schema#","prefixItems":[false]})";
+  const char* const newest =
+      R"({"$schema":"http://json-schema.org/schema#","prefixItems":[false]})";
   EXPECT_FALSE(*accepts(newest, "[1]"));
   EXPECT_FALSE(accepts(R"({"$schema":"http://a.b/draft-07/schema"})", "1"));
 }
