@@ -130,6 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   site.limits = {.head_bytes = 4096, .headers = 20, .body_bytes = 1000, .stream_bytes = 4096};
   site.wakes = *wick::WakeSet::create();
   site.workers = *Workers::start(0, 1);
+  site.slow_workers = *Workers::start(0, 1);
   const auto client = std::make_shared<Client>();
   if (data[1] != 0) client->takes = data[1];
   auto connection = std::make_shared<Connection>(site, std::make_unique<FakeStream>(loop, client),
