@@ -3,12 +3,14 @@
 
 #include "base/strings.h"
 #include "chat/json_value.h"
+#include "grammar/schema/machine.h"
 #include "local/local.h"
 #include "local/tool_use.h"
 #include "provider/gather.h"
 #include "support/saying.h"
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
+#include "toolcalls/tool_format.h"
 
 namespace wick {
 namespace {
@@ -226,6 +228,37 @@ TEST(LocalTools, ReferencesOfASchemaStayInside) {
   ASSERT_TRUE(answer) << to_string(answer.error());
   ASSERT_GE(answer->tool_calls.size(), 1U);
   EXPECT_EQ(to_json(*parse_json(answer->tool_calls[0].arguments)), R"({"x": 7})");
+}
+
+// MiniMax-M3's trees of tags, from noise.
+TEST(LocalTools, ARequiredCallOfNestedTagsIsValid) {
+  const std::string chat_template =
+      "{% for m in messages %}{{ m.content }}{% endfor %}"
+      "{% for t in tools %}{{ t.function.name }}{% endfor %}{# ]<]minimax[>[ <invoke name= #}";
+  ASSERT_EQ(tool_format_of(chat_template)->name, "minimax-m3");
+  const Fixture f(chat_template);
+  const std::string schema =
+      R"({"type":"object","required":["s","l","o","u"],"additionalProperties":false,"properties":{
+          "s":{"type":"string","maxLength":6},
+          "l":{"type":"array","items":{"type":"integer","maximum":99},"minItems":1,"maxItems":2},
+          "o":{"type":"object","required":["k"],"additionalProperties":false,
+               "properties":{"k":{"type":"boolean"},"e":{"type":"string","enum":["42","b"]}}},
+          "u":{"anyOf":[{"const":"7"},{"type":"null"}]}}})";
+  auto compiled = grammar::compile_schema(*grammar::read_document(schema), {});
+  ASSERT_TRUE(compiled);
+  grammar::JsonMachine machine(*std::move(compiled));
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Request request = asking("required");
+    request.generation.tools = {{.name = "a", .parameters = schema}};
+    request.generation.temperature = 3;
+    request.generation.seed = seed;
+    request.generation.max_tokens = 400;
+    const auto answer = ask(*f.model, request);
+    ASSERT_TRUE(answer) << to_string(answer.error());
+    ASSERT_GE(answer->tool_calls.size(), 1U) << answer->text;
+    for (const ToolCall& call : answer->tool_calls)
+      EXPECT_TRUE(*machine.accepts(call.arguments)) << call.arguments;
+  }
 }
 
 TEST(LocalTools, WhatCannotBeRequiredIsRefused) {

@@ -12,6 +12,7 @@
 #include "grammar/schema/recognizer.h"
 #include "grammar/special_tokens.h"
 #include "toolcalls/call_reader.h"
+#include "toolcalls/limits.h"
 
 namespace wick {
 
@@ -41,14 +42,9 @@ constexpr std::string_view kJointKeywords[] = {"$ref",
                                                "enum",
                                                "unevaluatedProperties"};
 
-Error no_arguments(const Tool& tool) {
-  return {.code = ErrorCode::kUnsupported,
-          .id = "tool_choice_unsupported",
-          .message = cat("the arguments of the tool '", printable(tool.name),
-                         "' cannot be held to their schema in the tool-call format of this model's "
-                         "chat template, so a call cannot be required"),
-          .hint = "use the tool choice auto"};
-}
+// Of trees of tags: tags in each other, and items that a list must have; beyond these it is JSON.
+constexpr int kMaxTags = 8;
+constexpr std::uint32_t kMaxTagItems = 1000;
 
 Error unsupported(const Tool& tool, std::string_view what) {
   return {.code = ErrorCode::kUnsupported,
@@ -78,27 +74,56 @@ Language any_object() {
   return schema_language(json_object({{"type", "object"}}));
 }
 
-// A property of the parameters, as a schema of its own.
-JsonValue property_schema(const JsonValue& parameters, std::string_view key) {
-  std::string pointer;
+// `key` as a part of a JSON pointer in an address.
+std::string escaped(std::string_view key) {
+  std::string out;
   for (const char c : key) {
     const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
     constexpr std::string_view kHex = "0123456789ABCDEF";
     if (is_plain) {
-      pointer += c;
+      out += c;
     } else if (c == '~' || c == '/') {
-      pointer += c == '~' ? "~0" : "~1";
+      out += c == '~' ? "~0" : "~1";
     } else {
       const auto byte = static_cast<unsigned char>(c);
-      pointer += '%';
-      pointer += kHex[byte / 16U];
-      pointer += kHex[byte % 16U];
+      out += '%';
+      out += kHex[byte / 16U];
+      out += kHex[byte % 16U];
     }
   }
+  return out;
+}
+
+// The part of the parameters at `pointer`, as a schema of its own.
+JsonValue schema_at(const JsonValue& parameters, std::string_view pointer) {
   const std::string id = *parameters.object()->find("$id")->string();
-  return json_object({{"$defs", json_object({{"tool", parameters}})},
-                      {"$ref", cat(id, "#/properties/", pointer)}});
+  return json_object(
+      {{"$defs", json_object({{"tool", parameters}})}, {"$ref", cat(id, "#", pointer)}});
+}
+
+const JsonValue* member(const JsonValue& schema, std::string_view key) {
+  return schema.object() == nullptr ? nullptr : schema.object()->find(key);
+}
+
+bool is_of_type(const JsonValue& schema, std::string_view type) {
+  const JsonValue* const its = member(schema, "type");
+  return its != nullptr && its->string() != nullptr && *its->string() == type;
+}
+
+// The keyword of a schema for objects that parameters one after another cannot have.
+std::string_view joint_keyword(const JsonValue& schema) {
+  for (const std::string_view keyword : kJointKeywords)
+    if (member(schema, keyword) != nullptr) return keyword;
+  return {};
+}
+
+bool is_required_in(const JsonValue& schema, std::string_view key) {
+  const JsonValue* const required = member(schema, "required");
+  if (required == nullptr || required->array() == nullptr) return false;
+  return std::any_of(
+      required->array()->begin(), required->array()->end(),
+      [&](const JsonValue& one) { return one.string() != nullptr && *one.string() == key; });
 }
 
 class Maker {
@@ -267,11 +292,7 @@ class Maker {
             std::move(language), grammar::gemma_object(spelled(R"(<|"|>)"))));
         return c_.sequence({c_.text(cat("call:", tool.name)), arguments});
       }
-      case ToolFormat::Body::kNested: {
-        if (plan_.is_required) return no_arguments(tool);
-        const std::string end = spelled(cat(f.mark, "</invoke>"));
-        return c_.sequence({c_.text(cat(tool.name, "\">")), c_.until({.triggers = {end}}, 0)});
-      }
+      case ToolFormat::Body::kNested: return nested_call(tool);
       case ToolFormat::Body::kTags:
       case ToolFormat::Body::kPython:
         return call_by_parameters(tool);
@@ -320,17 +341,9 @@ class Maker {
 
   // In the order of the schema. Other parameters than those it names are left out.
   Result<Part> parameter_list(const Tool& tool, const JsonValue& parameters) {
-    const Object& schema = *parameters.object();
-    for (const std::string_view keyword : kJointKeywords)
-      if (schema.find(keyword) != nullptr) return unsupported(tool, keyword);
-    const JsonValue* const properties = schema.find("properties");
-    const JsonValue* const required = schema.find("required");
-    const auto is_required = [&](std::string_view key) {
-      if (required == nullptr || required->array() == nullptr) return false;
-      return std::any_of(
-          required->array()->begin(), required->array()->end(),
-          [&](const JsonValue& one) { return one.string() != nullptr && *one.string() == key; });
-    };
+    if (const auto keyword = joint_keyword(parameters); !keyword.empty())
+      return unsupported(tool, keyword);
+    const JsonValue* const properties = member(parameters, "properties");
     if (properties == nullptr || properties->object() == nullptr) return c_.sequence({});
     const bool is_python = plan_.format->body == ToolFormat::Body::kPython;
     // Of Python: what comes first has no comma before it.
@@ -339,7 +352,7 @@ class Maker {
     for (const auto& [key, one] : *properties->object()) {
       static_cast<void>(one);
       WICK_TRY(const Part item, parameter(tool, parameters, key));
-      items.emplace_back(item, is_required(key));
+      items.emplace_back(item, is_required_in(parameters, key));
     }
     if (!is_python) {
       for (const auto& [item, must] : items)
@@ -360,7 +373,8 @@ class Maker {
   }
 
   Result<Part> parameter(const Tool& tool, const JsonValue& parameters, const std::string& key) {
-    auto made = schema_language(property_schema(parameters, key));
+    auto made = schema_language(
+        schema_at(parameters, cat("/properties/", escaped(key))));
     const bool has_text = made && (*made)->start() != grammar::kDeadState;
     if (!has_text && !plan_.is_required) made = schema_language(JsonValue(true));
     if (!made) return std::move(made).error();
@@ -387,6 +401,106 @@ class Maker {
   static std::string between(const TagStyle& tags) {
     if (tags.key_end == "</arg_key>") return cat("\n", tags.value_open);
     return std::string(tags.value_open);
+  }
+
+  // ---- Trees of tags, as nested_tags.cc reads them
+
+  Result<Part> nested_call(const Tool& tool) {
+    const JsonValue parameters = parameters_of(tool);
+    std::string_view keyword = joint_keyword(parameters);
+    if (keyword.empty() && member(parameters, "properties") && !has_plain_names(parameters))
+      keyword = "properties";
+    Result<Part> list = keyword.empty() ? elements(parameters, parameters, "", 0)
+                                        : Result<Part>(unsupported(tool, keyword));
+    if (!list && plan_.is_required) return list;
+    const std::string end = cat(plan_.format->mark, "</invoke>");
+    const Part body = list ? c_.sequence({*list, text(end)})
+                           : c_.until({.triggers = {spelled(end)}}, 0);
+    return c_.sequence({c_.text(cat(tool.name, "\">")), body});
+  }
+
+  // The properties of the schema `of`, which is at `pointer`, in their order.
+  Result<Part> elements(const JsonValue& parameters, const JsonValue& of,
+                        const std::string& pointer, int depth) {
+    std::vector<Part> all;
+    const JsonValue* const properties = member(of, "properties");
+    if (properties == nullptr || properties->object() == nullptr) return c_.sequence({});
+    for (const auto& [key, one] : *properties->object()) {
+      const std::string its = cat(pointer, "/properties/", escaped(key));
+      WICK_TRY(const Part item, element(parameters, one, its, key, depth));
+      all.push_back(is_required_in(of, key) ? item : c_.optional(item));
+    }
+    return c_.sequence(std::move(all));
+  }
+
+  Result<Part> element(const JsonValue& parameters, const JsonValue& schema,
+                       const std::string& pointer, const std::string& name, int depth) {
+    const std::string_view mark = plan_.format->mark;
+    WICK_TRY(const Part value, nested_value(parameters, schema, pointer, depth));
+    return c_.sequence(
+        {text(cat(mark, "<", name, ">")), value, text(cat(mark, "</", name, ">"))});
+  }
+
+  // Lists and objects of plain schemas are tags, texts are raw; all else is JSON.
+  Result<Part> nested_value(const JsonValue& parameters, const JsonValue& schema,
+                            const std::string& pointer, int depth) {
+    const bool has_tags = depth < kMaxTags && joint_keyword(schema).empty();
+    if (has_tags && is_of_type(schema, "object") && has_plain_names(schema))
+      return elements(parameters, schema, pointer, depth + 1);
+    if (has_tags && is_of_type(schema, "array") && is_plain_list(schema)) {
+      const JsonValue& items = *member(schema, "items");
+      WICK_TRY(const Part item,
+               element(parameters, items, cat(pointer, "/items"), "item", depth + 1));
+      return c_.repeat(item, count_of(schema, "minItems", 0),
+                       count_of(schema, "maxItems", Composition::kMany));
+    }
+    auto made = schema_language(schema_at(parameters, pointer));
+    const bool has_text = made && (*made)->start() != grammar::kDeadState;
+    if (!has_text && !plan_.is_required) made = schema_language(JsonValue(true));
+    if (!made || !is_of_type(schema, "string")) {
+      WICK_TRY(auto language, std::move(made));
+      return c_.document(std::move(language));
+    }
+    const std::string end = spelled(plan_.format->mark);
+    return c_.document(
+        std::make_unique<grammar::NotationRecognizer>(*std::move(made), grammar::raw_text(end)));
+  }
+
+  // Whether the members are those of `properties`, with names that tags can have.
+  static bool has_plain_names(const JsonValue& schema) {
+    const JsonValue* const properties = member(schema, "properties");
+    if (properties == nullptr || properties->object() == nullptr) return false;
+    const JsonValue* const required = member(schema, "required");
+    if (required != nullptr && required->array() != nullptr) {
+      for (const JsonValue& one : *required->array())
+        if (one.string() == nullptr || member(*properties, *one.string()) == nullptr) return false;
+    }
+    for (const auto& [key, one] : *properties->object()) {
+      static_cast<void>(one);
+      if (key.empty() || key.size() > kMaxCalledName || key.starts_with('/') ||
+          key.find_first_of("<>\n") != std::string::npos)
+        return false;
+    }
+    return true;
+  }
+
+  static bool is_plain_list(const JsonValue& schema) {
+    for (const std::string_view keyword : {"prefixItems", "contains", "uniqueItems",
+                                           "additionalItems", "unevaluatedItems"})
+      if (member(schema, keyword) != nullptr) return false;
+    const std::uint32_t least = count_of(schema, "minItems", 0);
+    if (least > kMaxTagItems || least > count_of(schema, "maxItems", Composition::kMany))
+      return false;
+    const JsonValue* const items = member(schema, "items");
+    return items != nullptr && items->object() != nullptr;
+  }
+
+  static std::uint32_t count_of(const JsonValue& schema, std::string_view key,
+                                std::uint32_t otherwise) {
+    const JsonValue* const its = member(schema, key);
+    if (its == nullptr || its->integer() == nullptr || *its->integer() < 0) return otherwise;
+    return static_cast<std::uint32_t>(
+        std::min<std::int64_t>(*its->integer(), Composition::kMany));
   }
 
   // ---- Harmony
