@@ -46,6 +46,10 @@ class Answer {
   // Whole once the answer is over. The reader's thread.
   virtual AnswerReport report() const { return {}; }
 
+  // False until the request is sent: it may be refused yet, for a budget, so that a server tells
+  // nothing before. poll() sends it.
+  virtual bool is_asked() const noexcept { return true; }
+
  protected:
   // `wake` may be null: then the reader uses wait(), or polls.
   explicit Answer(std::shared_ptr<Wake> wake)

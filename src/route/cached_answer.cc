@@ -61,6 +61,8 @@ class CachedAnswer final : public Answer {
     return response_ != nullptr ? response_->report : inner_ ? inner_->report() : AnswerReport{};
   }
 
+  bool is_asked() const noexcept override { return inner_ == nullptr || inner_->is_asked(); }
+
  protected:
   std::optional<Event> next() override {
     if (inner_ == nullptr && is_cancelled_) return DoneEvent{.finish = FinishReason::kCancelled};

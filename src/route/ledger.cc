@@ -5,7 +5,8 @@
 // reserved amount by the cost; a crash in between leaves the amount reserved, which counts in full.
 //
 // Group commit. Of the callers that wait, one writes for all: it takes the queue, and one commit
-// (one fsync) decides every reservation in it. Each counter is read and written once in it
+// (one fsync) decides every reservation in it. For callers that do not wait (ask()) the ledger's
+// thread does so. Each counter is read and written once in it
 // (Counters). Settlements wait up to 20 ms for a reservation to go with; losing one in a crash only
 // leaves its amount reserved. Those of requests that cost nothing wait longer, up to a second: with
 // one commit each 20 ms an fsync was under way half of the time.
@@ -99,11 +100,14 @@ class Counters {
 };
 
 struct Wanted {  // a reservation that waits for its commit
-  const Charge& charge;
-  std::span<const Budget> budgets;
-  Nanos amount;
-  std::int64_t unix_s;
+  Charge charge = {};
+  std::vector<Budget> budgets = {};
+  Nanos amount = 0;
+  std::int64_t unix_s = 0;
+  std::shared_ptr<Wake> wake = {};  // null: its caller waits
+  std::optional<Result<Reservation>> decided = {};  // the writer's alone, until it is committed
   std::optional<Result<Reservation>> result = {};
+  bool is_left = false;  // nobody wants it any more
 };
 
 struct Settled {
@@ -153,18 +157,46 @@ class GroupLedger final : public Ledger {
   Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets, Nanos amount,
                               std::int64_t unix_s) override {
     if (amount <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
-    Wanted wanted{.charge = charge, .budgets = budgets, .amount = amount, .unix_s = unix_s};
+    const auto wanted = std::make_shared<Wanted>(
+        Wanted{.charge = charge,
+               .budgets = std::vector<Budget>(budgets.begin(), budgets.end()),
+               .amount = amount,
+               .unix_s = unix_s});
     std::unique_lock lock(mutex_);
     if (away_) return *away_;
-    wanted_.push_back(&wanted);
-    while (!wanted.result) {
+    wanted_.push_back(wanted);
+    while (!wanted->result) {
       if (is_writing_) {
         changed_.wait(lock);
       } else {
         static_cast<void>(write(lock));  // an error is the result of all that waited
       }
     }
-    return *std::move(wanted.result);
+    return *std::move(wanted->result);
+  }
+
+  std::unique_ptr<AskedReservation> ask(Charge charge, std::vector<Budget> budgets, Nanos amount,
+                                        std::int64_t unix_s, std::shared_ptr<Wake> wake) override {
+    auto wanted = std::make_shared<Wanted>();
+    if (amount <= 0 || options_.writes_at_once) {
+      wanted->result = reserve(charge, budgets, amount, unix_s);
+      return std::make_unique<Asked>(*this, std::move(wanted));
+    }
+    *wanted = {.charge = std::move(charge),
+               .budgets = std::move(budgets),
+               .amount = amount,
+               .unix_s = unix_s,
+               .wake = std::move(wake)};
+    {
+      const std::lock_guard lock(mutex_);
+      if (away_) {
+        wanted->result = *away_;
+      } else {
+        wanted_.push_back(wanted);
+      }
+    }
+    changed_.notify_all();
+    return std::make_unique<Asked>(*this, std::move(wanted));
   }
 
   void settle(const Reservation& held, const Settlement& settlement) override {
@@ -208,10 +240,64 @@ class GroupLedger final : public Ledger {
   }
 
  private:
+  using Wants = std::vector<std::shared_ptr<Wanted>>;
+
+  class Asked final : public AskedReservation {
+   public:
+    Asked(GroupLedger& ledger, std::shared_ptr<Wanted> wanted)
+        : ledger_(ledger), wanted_(std::move(wanted)) {}
+
+    ~Asked() override {
+      if (wanted_ != nullptr) ledger_.leave(*wanted_);
+    }
+
+    std::optional<Result<Reservation>> take() override {
+      if (wanted_ == nullptr) return std::nullopt;
+      std::optional<Result<Reservation>> result;
+      {
+        const std::lock_guard lock(ledger_.mutex_);
+        result.swap(wanted_->result);
+      }
+      if (result) wanted_ = nullptr;
+      return result;
+    }
+
+   private:
+    GroupLedger& ledger_;
+    std::shared_ptr<Wanted> wanted_;
+  };
+
+  // It was never sent, so it costs nothing. What is being committed is given back by publish().
+  void leave(Wanted& wanted) {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted.is_left = true;
+      std::erase_if(wanted_, [&](const auto& one) { return one.get() == &wanted; });
+      if (!wanted.result) return;
+    }
+    if (*wanted.result && (*wanted.result)->id != 0) settle(**wanted.result, {.has_failed = true});
+  }
+
+  // Only what was committed is told. A write's error is the result of all that it was to commit.
+  void publish(const Wants& wanted, const Result<void>& written) {
+    for (const auto& one : wanted) {
+      if (written) {
+        one->result = std::move(one->decided);
+      } else {
+        one->result = written.error();
+      }
+      if (one->is_left && *one->result && (*one->result)->id != 0) {
+        settled_.push_back({.held = **one->result, .settlement = {.has_failed = true}});
+        has_held_ = true;
+      }
+      if (one->wake != nullptr) one->wake->set();
+    }
+  }
+
   // Writes all that waits in one transaction; `lock` is let go meanwhile.
   Result<void> write(std::unique_lock<std::mutex>& lock) {
     is_writing_ = true;
-    std::vector<Wanted*> wanted;
+    Wants wanted;
     std::vector<Settled> settled;
     wanted.swap(wanted_);
     settled.swap(settled_);
@@ -224,9 +310,8 @@ class GroupLedger final : public Ledger {
                                           n_dropped, " requests that cost nothing"));
     }
     lock.lock();
+    publish(wanted, written);
     if (!written) {
-      for (Wanted* const one : wanted)
-        one->result = written.error();
       settled_.insert(settled_.begin(), std::make_move_iterator(settled.begin()),
                       std::make_move_iterator(settled.end()));
       n_dropped_ += n_dropped;
@@ -247,7 +332,7 @@ class GroupLedger final : public Ledger {
     return done;
   }
 
-  Result<void> write_rows(std::span<Wanted* const> wanted, std::span<const Settled> settled) {
+  Result<void> write_rows(const Wants& wanted, std::span<const Settled> settled) {
     Counters counters(*store_);
     for (const auto& [held, end] : settled) {
       if (held.id == 0) {  // a request that cost nothing
@@ -258,10 +343,10 @@ class GroupLedger final : public Ledger {
       WICK_TRY(const bool was_open, store_->settle(held.id, EntryState::kSettled, end));
       if (was_open) move(held.marks, held.amount, end.cost, counters);
     }
-    for (Wanted* const one : wanted) {
+    for (const auto& one : wanted) {
       auto held = hold(*one, counters);
       if (!held && held.error().id != "budget_exceeded") return std::move(held).error();
-      one->result = std::move(held);
+      one->decided = std::move(held);
     }
     return counters.write();
   }
@@ -348,7 +433,9 @@ class GroupLedger final : public Ledger {
     const auto renewal = store_->renewal();
     auto due = std::chrono::steady_clock::now() + renewal;
     const auto is_stopped = [&] { return stop.stop_requested(); };
-    const auto has_work = [&] { return is_stopped() || (!settled_.empty() && !is_writing_); };
+    const auto is_asked = [&] { return is_stopped() || !wanted_.empty(); };
+    const auto has_any = [&] { return !settled_.empty() || !wanted_.empty(); };
+    const auto has_work = [&] { return is_stopped() || (has_any() && !is_writing_); };
     while (!is_stopped()) {
       if (renewal.count() == 0) {
         changed_.wait(lock, has_work);
@@ -363,16 +450,18 @@ class GroupLedger final : public Ledger {
         due = std::chrono::steady_clock::now() + renewal;
       }
       if (is_stopped()) return;
-      if (is_writing_ || settled_.empty()) continue;
-      const auto has_many = [&] { return has_held_ || settled_.size() > kFullGroup; };
+      if (is_writing_ || !has_any()) continue;
+      const auto has_many = [&] {
+        return has_held_ || settled_.size() > kFullGroup || !wanted_.empty();
+      };
       auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.free_ms);
       if (renewal.count() != 0) until = std::min(until, due);
       changed_.wait_until(lock, until, [&] { return is_stopped() || is_writing_ || has_many(); });
-      if (has_held_) changed_.wait_for(lock, kSettleDelay, is_stopped);
-      if (is_writing_ || settled_.empty()) continue;
+      if (has_held_) changed_.wait_for(lock, kSettleDelay, is_asked);
+      if (is_writing_ || !has_any()) continue;
       const auto written = write(lock);
       tell(written);
-      if (!written) changed_.wait_for(lock, 50 * kSettleDelay, is_stopped);
+      if (!written) changed_.wait_for(lock, 50 * kSettleDelay, is_asked);
     }
   }
 
@@ -383,7 +472,7 @@ class GroupLedger final : public Ledger {
 
   std::mutex mutex_;  // never taken while holding the first
   std::condition_variable changed_;
-  std::vector<Wanted*> wanted_;
+  Wants wanted_;
   std::vector<Settled> settled_;
   bool has_held_ = false;  // one of them was reserved
   std::int64_t n_dropped_ = 0;

@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/wake.h"
 #include "route/budget.h"
 #include "wick/usage.h"
 
@@ -66,6 +68,14 @@ struct BudgetState {
   Nanos used = 0, reserved = 0;
 };
 
+// A reservation that was asked for. One that nobody takes before this is destroyed costs nothing;
+// to be destroyed before its ledger.
+class AskedReservation {
+ public:
+  virtual ~AskedReservation() = default;
+  virtual std::optional<Result<Reservation>> take() = 0;  // once; empty: not yet
+};
+
 class Ledger {
  public:
   // Reservations of processes that are gone are settled at their full amount.
@@ -76,6 +86,11 @@ class Ledger {
   // no server), and then nothing is reserved.
   virtual Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets,
                                       Nanos amount, std::int64_t unix_s) = 0;
+  // The same for a caller that does not wait: the ledger's thread commits it, with all others that
+  // are asked for meanwhile, and sets `wake`. Where there is nothing to wait for, it is there.
+  virtual std::unique_ptr<AskedReservation> ask(Charge charge, std::vector<Budget> budgets,
+                                                Nanos amount, std::int64_t unix_s,
+                                                std::shared_ptr<Wake> wake) = 0;
   // Of each reservation once. A write that fails is tried again with the next one; of requests that
   // cost nothing, so many wait at most, and later ones are not recorded.
   virtual void settle(const Reservation& held, const Settlement& settlement) = 0;

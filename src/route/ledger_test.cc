@@ -80,6 +80,42 @@ TEST_P(LedgerRules, ManyThreadsNeverPassACap) {
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 0);
 }
 
+// Reservations that are asked for and those that are waited for share one cap; those that nobody
+// takes give theirs back.
+TEST_P(LedgerRules, ReservationsThatAreAskedForNeverPassACap) {
+  const auto ledger = place.open();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 300}};
+  std::atomic<int> n_held = 0;
+  const auto work = [&](int t) {
+    for (int i = 0; i < 60; ++i) {
+      const auto wake = std::make_shared<Wake>();
+      const auto asked = ledger->ask({.provider = "p"}, budgets, 3, kNoon, wake);
+      if ((i + t) % 4 == 0) continue;
+      std::optional<Result<Reservation>> held;
+      for (std::uint32_t seen = wake->signal(); !(held = asked->take()); seen = wake->signal())
+        wake->wait(seen);
+      if (!*held) {
+        EXPECT_EQ(held->error().id, "budget_exceeded");
+        continue;
+      }
+      n_held += 1;
+      ledger->settle(**held, {.cost = 3});
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back(work, t);
+  for (std::thread& thread : threads)
+    thread.join();
+  while (const auto last = ledger->reserve({.provider = "p"}, budgets, 3, kNoon)) {
+    ledger->settle(*last, {.cost = 3});
+    n_held += 1;
+  }
+  EXPECT_EQ(n_held, 100);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 300);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 0);
+}
+
 TEST_P(LedgerRules, RollingWindowsAddTheirBuckets) {
   const auto ledger = place.open();
   const std::vector<Budget> budgets = {

@@ -152,8 +152,13 @@ class Routed : public ::testing::Test {
       out.error = answer.error();
       return out;
     }
-    while (!(*answer)->is_over()) {
-      while (const auto event = (*answer)->poll())
+    return read_all(**answer);
+  }
+
+  Gather read_all(Answer& answer) {
+    Gather out;
+    while (!answer.is_over()) {
+      while (const auto event = answer.poll())
         out.add(*event);
       clock->advance();
     }
@@ -296,7 +301,7 @@ TEST_F(Routed, ExplainTellsEveryCandidateAndWhyNot) {
   EXPECT_EQ(cloud->n_started + local->n_started, 0);
 }
 
-TEST_F(Routed, OnlyFreeTargetsThatDoSoStartAtOnceWhateverTheRequest) {
+TEST_F(Routed, OnlyTargetsThatDoSoStartAtOnceWhateverTheRequest) {
   options.members[1].models.push_back({.name = "gift", .price = Price{}});
   options.rules = {{.name = "far", .to = {"cloud/gift"}, .alias = "far"},
                    {.name = "both", .to = {"cloud/gift", "cloud/big"}, .alias = "both"},
@@ -307,10 +312,10 @@ TEST_F(Routed, OnlyFreeTargetsThatDoSoStartAtOnceWhateverTheRequest) {
   };
   EXPECT_FALSE(starts("cloud/gift")) << "the provider does not";
   cloud->is_quick = true;
-  for (const char* const model : {"cloud/gift", "remote/gift", "gift", "far"})
+  for (const char* const model : {"cloud/gift", "remote/gift", "gift", "far", "cloud/big",
+                                  "cloud/dark", "cloud", "remote/big", "both"})
     EXPECT_TRUE(starts(model)) << model;
-  for (const char* const model : {"", "auto", "local", "any", "cloud/big", "cloud/dark", "cloud",
-                                  "remote/big", "both", "all"})
+  for (const char* const model : {"", "auto", "local", "any", "all"})
     EXPECT_FALSE(starts(model)) << model;
   options.cache = {.max_bytes = 1000};
   EXPECT_TRUE(starts("gift"));
@@ -319,6 +324,115 @@ TEST_F(Routed, OnlyFreeTargetsThatDoSoStartAtOnceWhateverTheRequest) {
   options.cache = {};
   options.limits = *open_limit_store("redis://127.0.0.1:9");
   EXPECT_FALSE(starts("gift")) << "it asks the store";
+}
+
+// Reserves when it is told to.
+class SlowLedger final : public Ledger {
+ public:
+  explicit SlowLedger(std::shared_ptr<Ledger> ledger) : ledger_(std::move(ledger)) {}
+
+  Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets, Nanos amount,
+                              std::int64_t unix_s) override {
+    return ledger_->reserve(charge, budgets, amount, unix_s);
+  }
+
+  std::unique_ptr<AskedReservation> ask(Charge charge, std::vector<Budget> budgets, Nanos amount,
+                                        std::int64_t unix_s, std::shared_ptr<Wake> wake) override {
+    return std::make_unique<Asked>(
+        is_open, ledger_->ask(std::move(charge), std::move(budgets), amount, unix_s, wake));
+  }
+
+  void settle(const Reservation& held, const Settlement& settlement) override {
+    ledger_->settle(held, settlement);
+  }
+
+  Result<void> flush() override { return ledger_->flush(); }
+
+  Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,
+                                      const UsageFilter& filter) override {
+    return ledger_->usage(since_unix_s, by_day, filter);
+  }
+
+  Result<BudgetState> state(const Budget& budget, std::int64_t unix_s) override {
+    return ledger_->state(budget, unix_s);
+  }
+
+  bool is_open = false;
+
+ private:
+  struct Asked final : AskedReservation {
+    Asked(const bool& its_gate, std::unique_ptr<AskedReservation> its_inner)
+        : gate(its_gate), inner(std::move(its_inner)) {}
+
+    std::optional<Result<Reservation>> take() override {
+      return gate ? inner->take() : std::nullopt;
+    }
+
+    const bool& gate;
+    std::unique_ptr<AskedReservation> inner;
+  };
+
+  const std::shared_ptr<Ledger> ledger_;
+};
+
+// A reader with a Wake of its own: the ledger's thread reserves, poll() sends.
+class Waiting : public Routed {
+ protected:
+  Waiting() { options.ledger = ledger; }
+
+  std::unique_ptr<Answer> start(const std::string& model) {
+    auto answer = make_router(options)->start(
+        {.model = model, .prompt = std::vector<Message>{{.content = "x"}}}, wake);
+    return answer ? *std::move(answer) : nullptr;
+  }
+
+  const std::shared_ptr<SlowLedger> ledger =
+      std::make_shared<SlowLedger>(*Ledger::open({.path = ":memory:"}));
+  const std::shared_ptr<Wake> wake = std::make_shared<Wake>();
+};
+
+TEST_F(Waiting, IsSentOnceTheLedgerHasReserved) {
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  const auto answer = start("cloud/big");
+  ASSERT_NE(answer, nullptr);
+  EXPECT_FALSE(answer->poll());
+  EXPECT_FALSE(answer->is_asked());
+  EXPECT_EQ(cloud->n_started, 0) << "nothing is sent before";
+  ledger->is_open = true;
+  EXPECT_EQ(read_all(*answer).completion.text, "cloud");
+  EXPECT_TRUE(answer->is_asked());
+  EXPECT_EQ(ledger->state(options.budgets[0], clock->unix_s())->used, 1000 * (7 + 5));
+}
+
+TEST_F(Waiting, IsRefusedByItsBudgetOrGoesOnToTheNextTarget) {
+  options.budgets = {{.name = "monthly", .cap = 10}};
+  options.rules = {{.name = "both", .to = {"cloud/big", "local"}, .alias = "both"}};
+  const auto alone = start("cloud/big");
+  ASSERT_NE(alone, nullptr);
+  ledger->is_open = true;
+  const Gather refused = read_all(*alone);
+  ASSERT_TRUE(refused.error);
+  EXPECT_EQ(refused.error->id, "budget_exceeded");
+  const auto other = start("both");
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(read_all(*other).completion.text, "local");
+  EXPECT_EQ(cloud->n_started, 0);
+}
+
+TEST_F(Waiting, ThatLeavesOrIsCancelledCostsNothing) {
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  for (int i = 0; i < 50; ++i) {  // before, while and after it is committed
+    const auto answer = start("cloud/big");
+    const bool is_written = i % 2 == 0 && ledger->flush();
+    EXPECT_EQ(is_written, i % 2 == 0);
+    if (i % 5 != 0) continue;
+    answer->cancel();
+    EXPECT_EQ(read_all(*answer).completion.finish, FinishReason::kCancelled);
+  }
+  EXPECT_EQ(cloud->n_started, 0);
+  const auto left = ledger->state(options.budgets[0], clock->unix_s());
+  EXPECT_EQ(left->used, 0);
+  EXPECT_EQ(left->reserved, 0);
 }
 
 TEST_F(Routed, AClientThatLeavesIsSettledAndStopsItsUpstream) {

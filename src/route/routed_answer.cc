@@ -1,8 +1,9 @@
 // A state machine that poll() drives: choose the next target, reserve its cost, start it, pass on
-// its events, settle. Everything that ends an attempt goes through book(), so a reservation is
-// settled exactly once. After the first event with content the target is fixed: a second answer
-// could contradict what the reader has seen. Before it, a failure moves on by the table of retry.h,
-// within one deadline for all attempts.
+// its events, settle. A reader with a Wake of its own does not wait for the reservation: poll()
+// goes on when the ledger has committed it. Everything that ends an attempt goes through book(), so
+// a reservation is settled exactly once. After the first event with content the target is fixed: a
+// second answer could contradict what the reader has seen. Before it, a failure moves on by the
+// table of retry.h, within one deadline for all attempts.
 #include "route/routed_answer.h"
 
 #include <algorithm>
@@ -34,18 +35,20 @@ std::size_t content_bytes(const Event& event) {
 class RoutedAnswer final : public Answer {
  public:
   RoutedAnswer(std::shared_ptr<Core> core, const Request& request, Decision decision,
-               std::shared_ptr<Wake> wake)
+               std::shared_ptr<Wake> wake, bool may_wait)
       : Answer(wake),
         core_(std::move(core)),
         request_(request),
         decision_(std::move(decision)),
         wake_(std::move(wake)),
+        may_wait_(may_wait),
         begun_ms_(now()) {
     const int limit = request.generation.time_limit_ms;
     deadline_ms_ = begun_ms_ + (limit > 0 ? limit : core_->options.total_ms);
   }
 
   ~RoutedAnswer() override {
+    leave_asked();
     if (inner_ == nullptr) return;
     settle({.finish = FinishReason::kCancelled}, {});
     core_->health(candidate()).left(now());
@@ -67,14 +70,17 @@ class RoutedAnswer final : public Answer {
 
   AnswerReport report() const override { return report_; }
 
+  bool is_asked() const noexcept override { return asked_ == nullptr; }
+
  protected:
   std::optional<Event> next() override {
     for (;;) {
       if (inner_ == nullptr) {
-        if (is_cancelled_) return DoneEvent{.finish = FinishReason::kCancelled};
-        if (now() < resume_ms_) return std::nullopt;
-        resume_ms_ = 0;
-        if (auto done = attempt()) return *std::move(done);
+        if (is_cancelled_) {
+          leave_asked();
+          return DoneEvent{.finish = FinishReason::kCancelled};
+        }
+        if (auto done = go_ahead()) return *std::move(done);
         if (inner_ == nullptr) return std::nullopt;
       }
       std::optional<Event> event = inner_->poll();
@@ -96,6 +102,30 @@ class RoutedAnswer final : public Answer {
   const Member& member() const { return core_->options.members[candidate().member]; }
 
   bool is_paid() const { return candidate().most_cost > 0; }
+
+  // Where nothing is under way: sends what was reserved meanwhile, or makes an attempt if its time
+  // has come.
+  std::optional<DoneEvent> go_ahead() {
+    if (asked_ != nullptr) {
+      const auto sent = send_if_reserved();
+      if (sent) return std::nullopt;
+      if (auto done = could_not_start(sent.error())) return done;
+      ++at_;
+      n_retries_ = 0;
+    } else if (now() < resume_ms_) {
+      return std::nullopt;
+    }
+    resume_ms_ = 0;
+    return attempt();
+  }
+
+  // Gives back the reservation that was asked for: nothing was sent.
+  void leave_asked() {
+    if (asked_ == nullptr) return;
+    asked_ = nullptr;
+    core_->health(candidate()).left(now());
+    core_->limiter(candidate()).undo(pass_);
+  }
 
   // Starts an attempt on the next candidate that takes it. Returns the end if there is none. Where
   // only limits of this side are in the way, it waits for the first of them, within the deadline.
@@ -124,17 +154,9 @@ class RoutedAnswer final : public Answer {
         tell(resting(member()));
         continue;
       }
-      Request request = request_;
-      if (candidate().max_tokens > 0) request.generation.max_tokens = candidate().max_tokens;
-      auto started = start_one(std::move(request));
+      const auto started = start_one();
       if (started) return std::nullopt;
-      core_->limiter(candidate()).undo(pass_);
-      const Failure failure = failure_of(started.error());
-      health.failed(is_rule_refusal(started.error()) ? Failure::kRequest : failure, -1, now());
-      tell(started.error());
-      const bool is_final = after_failure(failure, core_->options.retry.max_retries,
-                                          core_->options.retry) == Next::kStop;
-      if (is_final) return end_with(started.error());
+      if (auto done = could_not_start(started.error())) return done;
     }
     if (!limited) return end_with(all_failed());
     at_ = *limited;
@@ -149,13 +171,50 @@ class RoutedAnswer final : public Answer {
     return core_->limiter(candidate()).take(tokens, now(), wake_, pass_);
   }
 
-  Result<void> start_one(Request request) {
-    const Candidate& to = candidate();
-    request.model = to.model;
+  // The end, if no other candidate may be asked after this.
+  std::optional<DoneEvent> could_not_start(const Error& error) {
+    core_->limiter(candidate()).undo(pass_);
+    const Failure failure = failure_of(error);
+    core_->health(candidate())
+        .failed(is_rule_refusal(error) ? Failure::kRequest : failure, -1, now());
+    tell(error);
+    const bool is_final = after_failure(failure, core_->options.retry.max_retries,
+                                        core_->options.retry) == Next::kStop;
+    if (is_final) return end_with(error);
+    return std::nullopt;
+  }
+
+  // Reserves and sends the request to the candidate. Where the reservation has to be waited for,
+  // `asked_` is set.
+  Result<void> start_one() {
+    if (may_wait_ || !is_paid()) {
+      WICK_TRY(held_, core_->reserve(candidate(), decision_.facts));
+      return send_asked();
+    }
+    WICK_TRY(asked_, core_->ask(candidate(), decision_.facts, wake_));
+    return send_if_reserved();
+  }
+
+  Result<void> send_if_reserved() {
+    auto held = asked_->take();
+    if (!held) return {};
+    asked_ = nullptr;
+    WICK_TRY(held_, *std::move(held));
+    return send_asked();
+  }
+
+  Result<void> send_asked() {
+    const int most = candidate().max_tokens;
+    request_.generation.max_tokens = most > 0 ? most : asked_max_tokens_;
+    return send(request_);
+  }
+
+  // `request` has the model and the time of the candidate from here on.
+  Result<void> send(Request& request) {
+    request.model = candidate().model;
     if (request.generation.time_limit_ms > 0)
       request.generation.time_limit_ms =
           static_cast<int>(std::max<std::int64_t>(deadline_ms_ - now(), 1));
-    WICK_TRY(held_, core_->reserve(to, decision_.facts));
     attempt_ms_ = now();
     n_bytes_ = 0;
     auto started = member().provider->start(request, wake_);
@@ -225,8 +284,9 @@ class RoutedAnswer final : public Answer {
     const std::string from = cat(member().name, "/", candidate().model);
     const std::size_t before = std::exchange(at_, *local);
     if (take_limits() == 0) {
+      request_.generation.max_tokens = asked_max_tokens_;
       auto request = continuation_of(*member().provider, request_, candidate().model, said_);
-      if (request && core_->health(candidate()).admit(now()) && start_one(*std::move(request))) {
+      if (request && core_->health(candidate()).admit(now()) && start_local(*request)) {
         broke_off_at_ = from;
         earlier_ = done.usage;
         return true;
@@ -235,6 +295,11 @@ class RoutedAnswer final : public Answer {
     }
     at_ = before;
     return false;
+  }
+
+  Result<void> start_local(Request& request) {
+    WICK_TRY(held_, core_->reserve(candidate(), decision_.facts));
+    return send(request);
   }
 
   // Of the rule's, else the default model of a local member.
@@ -325,7 +390,7 @@ class RoutedAnswer final : public Answer {
     return {.code = n_told_ == 0 ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
             .id = n_told_ == 0 ? "model_not_found" : "all_providers_failed",
             .message = n_told_ == 0
-                           ? cat("no provider has the model '", printable(request_.model), "'")
+                           ? cat("no provider has the model '", printable(asked_model_), "'")
                            : cat("no provider answered: ", told_)};
   }
 
@@ -336,9 +401,12 @@ class RoutedAnswer final : public Answer {
   }
 
   const std::shared_ptr<Core> core_;
-  const Request request_;
+  Request request_;  // as the present candidate gets it; a prompt may be large, so it is no copy
+  const std::string asked_model_ = request_.model;
+  const int asked_max_tokens_ = request_.generation.max_tokens;
   Decision decision_;
   const std::shared_ptr<Wake> wake_;
+  const bool may_wait_;  // its reader does, in start()
   const std::int64_t begun_ms_;
   std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
@@ -348,6 +416,7 @@ class RoutedAnswer final : public Answer {
   std::string said_ = {};          // where the rule goes on with it
   std::string broke_off_at_ = {};  // "openai/gpt-4o-mini", before this attempt went on
   Usage earlier_ = {};             // there
+  std::unique_ptr<AskedReservation> asked_ = {};  // not there yet
   Reservation held_ = {};
   Limiter::Pass pass_ = {};
   AnswerReport report_ = {};
@@ -449,24 +518,36 @@ Charge Core::charge(const Candidate& candidate, const Facts& facts) const {
           .tag = facts.tag};
 }
 
-Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {
-  const std::int64_t unix_s = options.clock->unix_s();
-  const Charge charge = this->charge(candidate, facts);
-  if (candidate.most_cost <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
-  if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
+std::vector<Budget> Core::budgets(const Facts& facts) const {
   std::vector<Budget> budgets = options.budgets;
   if (options.key_budgets && !facts.key.empty()) {
     const std::vector<Budget> of_key = options.key_budgets(facts.key);
     budgets.insert(budgets.end(), of_key.begin(), of_key.end());
   }
-  return options.ledger->reserve(charge, budgets, candidate.most_cost, unix_s);
+  return budgets;
+}
+
+Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {
+  const std::int64_t unix_s = options.clock->unix_s();
+  const Charge charge = this->charge(candidate, facts);
+  if (candidate.most_cost <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
+  if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
+  return options.ledger->reserve(charge, budgets(facts), candidate.most_cost, unix_s);
+}
+
+Result<std::unique_ptr<AskedReservation>> Core::ask(const Candidate& candidate, const Facts& facts,
+                                                    std::shared_ptr<Wake> wake) const {
+  if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
+  return options.ledger->ask(charge(candidate, facts), budgets(facts), candidate.most_cost,
+                             options.clock->unix_s(), std::move(wake));
 }
 
 Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
                                              Decision decision, std::shared_ptr<Wake> wake) {
-  if (wake == nullptr) wake = std::make_shared<Wake>();
+  const bool may_wait = wake == nullptr;
+  if (may_wait) wake = std::make_shared<Wake>();
   auto answer = std::make_unique<RoutedAnswer>(std::move(core), request, std::move(decision),
-                                               std::move(wake));
+                                               std::move(wake), may_wait);
   WICK_DO(answer->begin());
   return std::unique_ptr<Answer>(std::move(answer));
 }

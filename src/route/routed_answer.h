@@ -31,8 +31,13 @@ class Core {
   Charge charge(const Candidate& candidate, const Facts& facts) const;
   // Reserves the most that the candidate may cost; nothing where it costs nothing.
   Result<Reservation> reserve(const Candidate& candidate, const Facts& facts) const;
+  // The same of one that costs something, without waiting: sets `wake`.
+  Result<std::unique_ptr<AskedReservation>> ask(const Candidate& candidate, const Facts& facts,
+                                                std::shared_ptr<Wake> wake) const;
 
  private:
+  std::vector<Budget> budgets(const Facts& facts) const;
+
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Health>, std::less<>> healths_;  // by "member/model"
   std::vector<std::unique_ptr<Limiter>> limiters_ = {};                  // by member
@@ -50,7 +55,8 @@ Error over_limit(const Member& member, std::int64_t wait_ms);
 // Tokens that a request may take at most, about, for the limits.
 std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts);
 
-// Makes the first attempt; an error if there is none that could be started.
+// Makes the first attempt; an error if there is none that could be started. With a Wake it does not
+// wait for the ledger: poll() sends the request, or ends with the ledger's refusal.
 Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
                                              Decision decision, std::shared_ptr<Wake> wake);
 

@@ -57,8 +57,8 @@ class RuledRouter final : public Router {
     return start_cached(cache_, core_->options.clock, std::move(how), std::move(wake));
   }
 
-  // Where no target computes here, none is paid, which waits for the ledger's disk, and nothing is
-  // asked of a store or of an embedding model. Rules may choose any target.
+  // Where no target computes here, and nothing is asked of a store or of an embedding model. A
+  // reservation is the ledger's thread to write. Rules may choose any target.
   bool starts_at_once(const std::string& model) const override {
     const RouterOptions& options = core_->options;
     if (similar_ != nullptr || options.limits != nullptr || options.cache_store != nullptr)
@@ -66,9 +66,7 @@ class RuledRouter final : public Router {
     if (model.empty() || model == "auto") return false;
     const auto targets = targets_of(options.rules, options.members, model);
     return std::all_of(targets.begin(), targets.end(), [&](const Candidate& one) {
-      const std::optional<Price>& price = one.about.price;
-      return price && price->is_free() &&
-             options.members[one.member].provider->starts_at_once(one.model);
+      return options.members[one.member].provider->starts_at_once(one.model);
     });
   }
 

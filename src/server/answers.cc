@@ -34,7 +34,6 @@ std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
 
 Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
                               const std::shared_ptr<Wake>& wake) {
-  Request request = parsed.request;
   const std::size_t n_prompts = std::max<std::size_t>(1, parsed.prompts.size());
   if (n_prompts * static_cast<std::size_t>(parsed.n) > kMaxAnswers) {
     return bad_field("prompt", "has ", n_prompts, " texts and n is ", parsed.n,
@@ -44,15 +43,24 @@ Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
   started.pass = parsed.pass;
   const int n_answers = static_cast<int>(n_prompts) * parsed.n;
   WICK_TRY(started.place,
-           context.admission.enter(request.model, n_answers, settings_now(context)->admission,
-                                   *context.options.clock));
-  for (std::size_t p = 0; p < n_prompts; ++p) {
-    if (!parsed.prompts.empty()) request.prompt = parsed.prompts[p];
-    for (int i = 0; i < parsed.n; ++i) {
-      const auto seed = parsed.request.generation.seed;
-      if (seed) request.generation.seed = choice_seed(*seed, i);
-      WICK_TRY(auto answer, context.provider->start(request, wake));
-      started.answers.push_back(std::move(answer));
+           context.admission.enter(parsed.request.model, n_answers,
+                                   settings_now(context)->admission, *context.options.clock));
+  const auto start = [&](const Request& request) -> Result<void> {
+    WICK_TRY(auto answer, context.provider->start(request, wake));
+    started.answers.push_back(std::move(answer));
+    return {};
+  };
+  if (parsed.prompts.empty() && parsed.n == 1) {  // most requests: the prompt is not copied
+    WICK_DO(start(parsed.request));
+  } else {
+    Request request = parsed.request;
+    for (std::size_t p = 0; p < n_prompts; ++p) {
+      if (!parsed.prompts.empty()) request.prompt = parsed.prompts[p];
+      for (int i = 0; i < parsed.n; ++i) {
+        const auto seed = parsed.request.generation.seed;
+        if (seed) request.generation.seed = choice_seed(*seed, i);
+        WICK_DO(start(request));
+      }
     }
   }
   if (started.pass != nullptr) started.pass->begin();
@@ -148,13 +156,14 @@ class AnswersWork final : public http::Work {
 
   State stream(http::Writer& out) {
     while (out.room() > 0) {
-      buffer_.clear();
+      if (has_begun_) buffer_.clear();
       if (!has_started_) {
         has_started_ = true;
         setup_.dialect->start(buffer_);
       }
       const bool is_last = read(std::min(out.room(), kStreamPiece));
       if (error_ && !has_begun_ && !has_said_) return refuse(*error_, out);
+      if (!has_begun_ && !has_said_ && !is_last && !is_asked()) return State::kWaits;
       if (!has_begun_) {
         has_begun_ = true;
         http::Response head = setup_.dialect->head();
@@ -169,6 +178,12 @@ class AnswersWork final : public http::Work {
       if (is_last) return over();
     }
     return State::kWaits;
+  }
+
+  // Whether every answer's request was sent. Before that one may be refused, with its own status.
+  bool is_asked() const {
+    return std::all_of(setup_.started.answers.begin(), setup_.started.answers.end(),
+                       [](const auto& answer) { return answer->is_asked(); });
   }
 
   // Appends what there is, an event of each answer in turn, until `room` is used. True at the end.

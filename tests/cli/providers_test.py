@@ -383,8 +383,10 @@ x = "mirror/x"
                 self.assertEqual(said["usage"]["prompt_tokens"], 1000)
             stream = server.stream(talk | {"model": "openai/gpt-4o-mini", "stream": True}).read().decode()
             self.assertEqual("".join(re.findall(r'"content":"([^"]*)"', stream)), "from afar")
-            whole = server.ask("/v1/chat/completions", talk | {"model": "openai/gpt-4o-mini", "max_tokens": 9000})
-            self.assertEqual((whole[0], json.loads(whole[1])["error"]["code"]), (429, "insufficient_quota"))
+            for streams in (False, True):  # a stream does not begin before its reservation
+                whole = server.ask("/v1/chat/completions",
+                                   talk | {"model": "openai/gpt-4o-mini", "max_tokens": 9000, "stream": streams})
+                self.assertEqual((whole[0], json.loads(whole[1])["error"]["code"]), (429, "insufficient_quota"))
             Upstream.status = 400
             self.assertEqual(server.ask("/v1/chat/completions", talk | {"model": "openai/gpt-4o-mini"})[0], 400)
             self.assertNotIn(KEY, server.ask("/metrics")[1])
