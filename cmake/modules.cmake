@@ -30,6 +30,7 @@ set(WICK_NEEDS_text nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_chat nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_grammar nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_local nlohmann_json::nlohmann_json)
+set(WICK_NEEDS_remote PkgConfig::SIMDJSON)
 set(WICK_NEEDS_server PkgConfig::SIMDJSON PkgConfig::PROMETHEUS)
 set(WICK_NEEDS_http OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json)  # Boost.Beast and Asio are headers alone
 set(WICK_NEEDS_route PkgConfig::SQLITE OpenSSL::Crypto)

@@ -21,8 +21,14 @@ struct Wake::Ready {
   Ready(const Ready&) = delete;
   Ready& operator=(const Ready&) = delete;
 
+  void notify() const noexcept {
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(fd, &one, sizeof(one)) == sizeof(one));
+  }
+
   const int fd;
   std::atomic<Wake*> head = nullptr;
+  std::atomic<bool> has_attention = false;
   Wake closed;  // as `head`: the set was destroyed
 };
 
@@ -39,11 +45,11 @@ void Wake::list() noexcept {
       return;
     }
     next_ = head;
-  } while (!ready.head.compare_exchange_weak(head, this, std::memory_order_acq_rel,
+  } while (!ready.head.compare_exchange_weak(head, this, std::memory_order_seq_cst,
                                              std::memory_order_acquire));
-  if (head != nullptr) return;  // whoever came first has written
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(ready.fd, &one, sizeof(one)) == sizeof(one));
+  // Whoever came first has written. All of this and of ~Attention() has one order (seq_cst): either
+  // the attention is seen to have ended, or its end sees the list.
+  if (head == nullptr && !ready.has_attention.load(std::memory_order_seq_cst)) ready.notify();
 }
 
 WakeSet::WakeSet(std::shared_ptr<Wake::Ready> ready) noexcept : ready_(std::move(ready)) {}
@@ -71,6 +77,15 @@ int WakeSet::fd() const noexcept {
   return ready_->fd;
 }
 
+WakeSet::Attention::Attention(WakeSet& set) noexcept : set_(set) {
+  set_.ready_->has_attention.store(true, std::memory_order_seq_cst);
+}
+
+WakeSet::Attention::~Attention() {
+  set_.ready_->has_attention.store(false, std::memory_order_seq_cst);
+  if (set_.ready_->head.load(std::memory_order_seq_cst) != nullptr) set_.ready_->notify();
+}
+
 std::shared_ptr<Wake> WakeSet::add(std::uint64_t key) {
   return std::shared_ptr<Wake>(new Wake(ready_, key));
 }
@@ -78,7 +93,8 @@ std::shared_ptr<Wake> WakeSet::add(std::uint64_t key) {
 // The fd first: a later set() writes to it again.
 std::shared_ptr<Wake> WakeSet::take_all() noexcept {
   std::uint64_t count = 0;
-  static_cast<void>(::read(ready_->fd, &count, sizeof(count)) == sizeof(count));
+  if (!ready_->has_attention.load(std::memory_order_relaxed))
+    static_cast<void>(::read(ready_->fd, &count, sizeof(count)) == sizeof(count));
   Wake* newest = ready_->head.exchange(nullptr, std::memory_order_acq_rel);
   Wake* oldest = nullptr;
   while (newest != nullptr)

@@ -61,6 +61,20 @@ class WakeSet {
   WakeSet& operator=(const WakeSet&) = delete;
 
   int fd() const noexcept;  // readable once a Wake is set
+
+  // While the reader's thread itself makes Wakes be set, and calls take() without being told: no
+  // eventfd is written or read. What is left at its end makes fd() readable.
+  class Attention {
+   public:
+    explicit Attention(WakeSet& set) noexcept;
+    ~Attention();
+    Attention(const Attention&) = delete;
+    Attention& operator=(const Attention&) = delete;
+
+   private:
+    WakeSet& set_;
+  };
+
   std::shared_ptr<Wake> add(std::uint64_t key);
 
   // Calls visit(key) for each Wake that was set since the last take(), the earliest first. If visit

@@ -30,6 +30,8 @@ class Object {
   const JsonValue* find(std::string_view key) const noexcept;
   JsonValue& operator[](std::string_view key);  // inserts null if absent
   void erase(std::string_view key);  // nothing happens if absent; the others keep their order
+  void reserve(std::size_t n) { items_.reserve(n); }
+
   std::size_t size() const noexcept;
   bool empty() const noexcept;
   std::vector<Item>::const_iterator begin() const noexcept;

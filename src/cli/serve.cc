@@ -257,7 +257,9 @@ Result<int> serve(const ServeFlags& o) {
   // An address in use is an error before any download; clients that connect meanwhile wait.
   http::ServerOptions options = server_options(config);
   if (const auto& transfers = service.transfers; transfers != nullptr)
-    options.sources.push_back({transfers->fd(), [transfers] { transfers->advance(); }});
+    options.sources.push_back({transfers->fd(), [transfers](const std::function<void()>& deliver) {
+                                 transfers->advance(deliver);
+                               }});
   WICK_TRY(service.server, http::Server::create(options, routes_of(config, service)));
   service.counters->store(&service.server->counters());
   WICK_TRY(const std::jthread signals,

@@ -384,7 +384,7 @@ TEST(HttpSources, AreCalledByTheLoopWhichThenLooksAtItsWakes) {
       },
       Where::kLoop);
   ServerOptions options;
-  options.sources.push_back({ends[0], [&] {
+  options.sources.push_back({ends[0], [&](const std::function<void()>&) {
                                char byte = 0;
                                is_there = ::read(ends[0], &byte, 1) == 1;
                                if (waiting != nullptr) waiting->set();

@@ -157,7 +157,8 @@ void Server::run(const std::stop_token& stop) {
       std::make_unique<Watch>(*loop_, site_->wakes->fd(), [this] { take_wakes(); });
   for (const Source& source : options_.sources) {
     accepting_->sources.push_back(std::make_unique<Watch>(*loop_, source.fd, [this, &source] {
-      source.readable();
+      const WakeSet::Attention attention(*site_->wakes);
+      source.readable([this] { take_wakes(); });
       take_wakes();
     }));
   }

@@ -26,10 +26,11 @@
 namespace wick::http {
 
 // What the loop's thread does besides: it calls `readable`, which never waits, whenever `fd` has
-// something to read. What its Wakes have to say goes to their connections at once.
+// something to read. What its Wakes have to say goes to their connections behind it.
 struct Source {
   int fd = -1;
-  std::function<void()> readable = {};
+  // `deliver` brings what the Wakes have to say so far to their connections.
+  std::function<void(const std::function<void()>& deliver)> readable = {};
 };
 
 struct ServerOptions {

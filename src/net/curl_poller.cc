@@ -1,10 +1,15 @@
 // libcurl tells the sockets that it waits for and the time at which it wants to be called
 // (curl_multi_socket_action). That time moves with each step of a transfer, nearly always further
 // away: `timer_` is set only if something is due before it fires.
+//
+// Between two exchanges libcurl wants nothing of a connection that it keeps. It stays watched for
+// reading; what comes then (its end, nearly always) ends the watching, and libcurl finds it at the
+// next use. Sockets that libcurl opens itself (of its resolver) are watched as it says.
 #include "net/curl_poller.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -71,21 +76,45 @@ Result<void> CurlPoller::watch(int fd) {
   return {};
 }
 
-int CurlPoller::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* user, void* known) {
+curl_socket_t CurlPoller::open(int family, int type, int protocol) {
+  const int fd = ::socket(family, type | SOCK_CLOEXEC, protocol);
+  if (fd < 0) return CURL_SOCKET_BAD;
+  const auto at = static_cast<std::size_t>(fd);
+  if (at >= watches_.size()) watches_.resize(at + 1);
+  watches_[at] = {.is_connection = true};
+  return fd;
+}
+
+void CurlPoller::close(curl_socket_t socket) {
+  const auto at = static_cast<std::size_t>(socket);
+  if (at < watches_.size()) watches_[at] = {};
+  ::close(socket);
+}
+
+int CurlPoller::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* user,
+                          void* /*known*/) {
   CurlPoller& self = *static_cast<CurlPoller*>(user);
-  epoll_event event = {.events = 0, .data = {.fd = socket}};
-  if (what == CURL_POLL_REMOVE) {
-    ::epoll_ctl(self.epoll_, EPOLL_CTL_DEL, socket, &event);
-    return 0;
+  std::uint32_t wanted = 0;
+  if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) wanted |= EPOLLIN;
+  if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) wanted |= EPOLLOUT;
+  const auto at = static_cast<std::size_t>(socket);
+  if (at >= self.watches_.size()) self.watches_.resize(at + 1);
+  Watch& watch = self.watches_[at];
+  watch.wanted = wanted;
+  const bool stays = watch.is_connection && watch.watched == EPOLLIN;
+  if (stays && (wanted == 0 || wanted == EPOLLIN)) return 0;
+  return self.set_watch(socket, wanted) ? 0 : -1;  // ends the transfer
+}
+
+bool CurlPoller::set_watch(int fd, std::uint32_t wanted) {
+  epoll_event event = {.events = wanted, .data = {.fd = fd}};
+  watches_[static_cast<std::size_t>(fd)].watched = wanted;
+  if (wanted == 0) {
+    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &event);
+    return true;
   }
-  if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) event.events |= EPOLLIN;
-  if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) event.events |= EPOLLOUT;
-  const int change = known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-  curl().multi_assign(self.multi_, socket, &self);
-  const bool is_watched = ::epoll_ctl(self.epoll_, change, socket, &event) == 0 ||
-                          (errno == EEXIST &&
-                           ::epoll_ctl(self.epoll_, EPOLL_CTL_MOD, socket, &event) == 0);
-  return is_watched ? 0 : -1;  // ends the transfer
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 ||
+         (errno == EEXIST && ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event) == 0);
 }
 
 int CurlPoller::on_timer(CURLM* /*multi*/, long timeout_ms, void* user) {
@@ -99,7 +128,7 @@ void CurlPoller::signal() noexcept {
   static_cast<void>(::write(event_, &one, sizeof(one)) == sizeof(one));
 }
 
-void CurlPoller::advance() {
+void CurlPoller::advance(const std::function<void()>& after_each) {
   epoll_event ready[kMaxReady];
   const int n = ::epoll_wait(epoll_, ready, kMaxReady, 0);
   for (int i = 0; i < n; ++i) {
@@ -109,11 +138,17 @@ void CurlPoller::advance() {
       if (fd == timer_) armed_ns_ = 0;
       continue;
     }
+    Watch& watch = watches_[static_cast<std::size_t>(fd)];
+    if (watch.wanted == 0) {
+      if (watch.watched != 0) set_watch(fd, 0);
+      continue;
+    }
     int what = 0;
     if ((ready[i].events & (EPOLLIN | EPOLLHUP)) != 0) what |= CURL_CSELECT_IN;
     if ((ready[i].events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
     if ((ready[i].events & EPOLLERR) != 0) what |= CURL_CSELECT_ERR;
     curl().multi_socket_action(multi_, fd, what, &n_running_);
+    after_each();
   }
   run_timer();
 }

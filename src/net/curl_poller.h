@@ -3,12 +3,14 @@
 //
 //   WICK_TRY(const auto poller, CurlPoller::create());
 //   poll poller->fd() for reading; then:
-//   poller->advance();   // libcurl reads, writes, calls its callbacks
+//   poller->advance([] {});   // libcurl reads, writes, calls its callbacks
 //   poller->arm(next);   // and once more at that time
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "net/curl_api.h"
@@ -29,8 +31,14 @@ class CurlPoller {
 
   void signal() noexcept;  // any thread: fd() is readable until the next advance()
 
-  void advance();    // what is ready now; never waits
+  // What is ready now; never waits. `after_each`: behind each socket.
+  void advance(const std::function<void()>& after_each);
   void run_timer();  // libcurl's, if it is due: it sends what was added
+
+  // A connection's socket, opened and closed for libcurl. One that libcurl keeps for later stays
+  // watched, so that its next exchange needs no system call for that.
+  curl_socket_t open(int family, int type, int protocol);
+  void close(curl_socket_t socket);
 
   int n_running() const noexcept { return n_running_; }  // when libcurl was last called
 
@@ -42,9 +50,16 @@ class CurlPoller {
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* user, void* known);
   static int on_timer(CURLM* multi, long timeout_ms, void* user);
   Result<void> watch(int fd);
+  bool set_watch(int fd, std::uint32_t wanted);
+
+  struct Watch {
+    bool is_connection = false;
+    std::uint32_t wanted = 0, watched = 0;  // by libcurl, by `epoll_`: EPOLLIN, EPOLLOUT; 0 = not
+  };
 
   CURLM* multi_ = nullptr;
   int epoll_ = -1, event_ = -1, timer_ = -1;
+  std::vector<Watch> watches_ = {};  // by descriptor
   int n_running_ = 0;
   std::int64_t due_ns_ = 0;    // libcurl's timer; 0 = none
   std::int64_t armed_ns_ = 0;  // `timer_`; 0 = it is not

@@ -21,6 +21,7 @@ namespace wick {
 namespace {
 
 constexpr int kCheckMs = 100;  // limits are checked at least so often
+constexpr std::size_t kMaxIdleHandles = 16;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // Outlives the transfers: Transfer::cancel() may come at any time.
@@ -164,34 +165,48 @@ curl_socket_t on_open_socket(void* user, curlsocktype, curl_sockaddr* to) {
     job.is_address_refused = true;
     return CURL_SOCKET_BAD;
   }
-  return ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+  return job.shared->poller->open(to->family, to->socktype, to->protocol);
 }
 
-void set_options(Job& job) {
-  CURL* const easy = job.easy.get();
-  const TransferRequest& request = job.request;
-  curl().easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+int on_close_socket(void* user, curl_socket_t socket) {
+  static_cast<CurlPoller*>(user)->close(socket);
+  return 0;
+}
+
+// What is the same for all exchanges.
+void set_rules(CURL* easy) {
   curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  if (!request.unix_socket.empty())
-    curl().easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
   curl().easy_setopt(easy, CURLOPT_PROXY, "");  // it would choose the addresses
   curl().easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl().easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   curl().easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl().easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // no waiting for a name nobody wants any more
-  curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
   curl().easy_setopt(easy, CURLOPT_USERAGENT, "wick");
   curl().easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
-  curl().easy_setopt(easy, CURLOPT_HTTPHEADER, job.headers.get());
   curl().easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
-  curl().easy_setopt(easy, CURLOPT_HEADERDATA, &job);
   curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
-  curl().easy_setopt(easy, CURLOPT_WRITEDATA, &job);
   curl().easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
+  curl().easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, &on_close_socket);
+}
+
+// All that differs, also where it is empty: the handle may have had another exchange.
+void set_options(Job& job) {
+  CURL* const easy = job.easy.get();
+  const TransferRequest& request = job.request;
+  const std::string& path = request.unix_socket;
+  curl().easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  curl().easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, path.empty() ? nullptr : path.c_str());
+  curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
+  curl().easy_setopt(easy, CURLOPT_HTTPHEADER, job.headers.get());
+  curl().easy_setopt(easy, CURLOPT_HEADERDATA, &job);
+  curl().easy_setopt(easy, CURLOPT_WRITEDATA, &job);
   curl().easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &job);
+  curl().easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, job.shared->poller.get());
   curl().easy_setopt(easy, CURLOPT_PRIVATE, &job);
-  if (!request.body.empty()) {
+  if (request.body.empty()) {
+    curl().easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+  } else {
     curl().easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                        static_cast<curl_off_t>(request.body.size()));
     curl().easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
@@ -264,7 +279,7 @@ class CurlTransfers final : public DrivenTransfers {
   Result<std::shared_ptr<Transfer>> start(TransferRequest request,
                                           std::shared_ptr<TransferSink> sink) override {
     const auto job = std::make_shared<Job>(shared_, std::move(request), std::move(sink));
-    job->easy.reset(curl().easy_init());
+    job->easy = take_handle();
     if (!job->easy)
       return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
     std::vector<std::string> lines = {"Expect:"};  // no waiting for 100 Continue
@@ -284,10 +299,16 @@ class CurlTransfers final : public DrivenTransfers {
     return std::shared_ptr<Transfer>(job);
   }
 
-  void advance() override {
+  void advance(const std::function<void()>& after_each) override {
     driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const Advancing inside(*this);
-    shared_->poller->advance();
+    shared_->poller->advance([&] {
+      take_ends();
+      if (!after_each) return;
+      is_advancing_ = false;  // no sink is being called
+      after_each();
+      is_advancing_ = true;
+    });
     if (shared_->has_signals.exchange(false, std::memory_order_acq_rel)) {
       add_new();
       obey_signals();
@@ -323,7 +344,7 @@ class CurlTransfers final : public DrivenTransfers {
   void run(const std::stop_token& token) {
     while (!token.stop_requested()) {
       pollfd readable = {.fd = fd(), .events = POLLIN, .revents = 0};
-      if (::poll(&readable, 1, -1) > 0) advance();
+      if (::poll(&readable, 1, -1) > 0) advance({});
     }
     stop();
   }
@@ -406,17 +427,39 @@ class CurlTransfers final : public DrivenTransfers {
     curl().multi_remove_handle(shared_->multi(), job.easy.get());
     const auto sink = std::move(job.sink);
     const std::optional<Error> error = error_of(job, code);
-    std::erase_if(jobs_, [&](const std::shared_ptr<Job>& one) {
-      if (one.get() != &job) return false;
-      one->easy.reset();
-      return true;
-    });
+    CurlEasy easy = std::move(job.easy);
+    if (code == CURLE_OK) keep_handle(std::move(easy));
+    std::erase_if(jobs_, [&](const std::shared_ptr<Job>& one) { return one.get() == &job; });
     sink->end(error);
+  }
+
+  // A handle of an exchange that has ended, or a new one, which takes as long to make as a request
+  // takes to be sent.
+  CurlEasy take_handle() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        CurlEasy easy = std::move(idle_.back());
+        idle_.pop_back();
+        return easy;
+      }
+    }
+    CurlEasy easy(curl().easy_init());
+    if (easy) set_rules(easy.get());
+    return easy;
+  }
+
+  void keep_handle(CurlEasy easy) {
+    curl().easy_setopt(easy.get(), CURLOPT_HTTPHEADER, nullptr);  // the job's, with the key
+    curl().easy_setopt(easy.get(), CURLOPT_POSTFIELDS, nullptr);
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMaxIdleHandles) idle_.push_back(std::move(easy));
   }
 
   const std::shared_ptr<Shared> shared_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Job>> new_;  // these are under the mutex
+  std::vector<CurlEasy> idle_;
   bool is_stopped_ = false;
 
   std::atomic<std::thread::id> driver_ = {};  // the thread of advance(), which has all below

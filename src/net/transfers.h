@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,7 +87,9 @@ class Transfers {
 class DrivenTransfers : public Transfers {
  public:
   virtual int fd() const noexcept = 0;
-  virtual void advance() = 0;  // always the same thread, which is that of the sinks
+  // Always the same thread, which is that of the sinks. Calls `after_each` behind each socket that
+  // was ready, so that what its sink got need not wait for the other sockets.
+  virtual void advance(const std::function<void()>& after_each = {}) = 0;
   // Ends all, and start() fails from now on. When nobody calls advance() any more.
   virtual void stop() = 0;
 };

@@ -79,13 +79,36 @@ TEST(Wake, ASetThatIsOnItsWayIsNeverLost) {
   std::map<std::uint64_t, int> seen;
   for (int sum = 0; sum < 2 * kSets;) {
     ASSERT_TRUE(is_readable(set->fd(), 10'000)) << sum;
-    set->take([&](std::uint64_t key) { seen[key] = made[key].load(std::memory_order_relaxed); });
+    const auto see = [&](std::uint64_t key) {
+      seen[key] = made[key].load(std::memory_order_relaxed);
+    };
+    set->take(see);
+    {
+      const WakeSet::Attention attention(*set);
+      set->take(see);
+    }
     sum = 0;
     for (const auto& [key, n] : seen)
       sum += n;
   }
   for (auto& thread : threads)
     thread.join();
+}
+
+TEST(Wake, NoDescriptorIsWrittenWhileTheReaderAttends) {
+  const auto set = *WakeSet::create();
+  const auto a = set->add(1), b = set->add(2);
+  {
+    const WakeSet::Attention attention(*set);
+    a->set();
+    EXPECT_FALSE(is_readable(set->fd()));
+    EXPECT_EQ(taken(*set), (std::vector<std::uint64_t>{1}));
+    b->set();
+    EXPECT_FALSE(is_readable(set->fd()));
+  }
+  EXPECT_TRUE(is_readable(set->fd())) << "what was left";
+  EXPECT_EQ(taken(*set), (std::vector<std::uint64_t>{2}));
+  EXPECT_FALSE(is_readable(set->fd()));
 }
 
 TEST(HotPathWake, SettingItTouchesNeitherHeapNorLock) {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "remote/json_frame.h"
 #include "remote/json_read.h"
 #include "remote/limits.h"
 
@@ -30,12 +31,6 @@ int estimated_tokens(std::size_t bytes) {
 
 double ms_between(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to - from) * 1e-6;
-}
-
-// Invalid UTF-8 is repaired, as a text of the answer would be.
-Result<JsonValue> parse_frame(std::string_view data) {
-  auto parsed = parse_json(data);
-  return parsed ? std::move(parsed) : parse_json(repair_utf8(data));
 }
 
 // Shared by the reader and the thread of the transfers.

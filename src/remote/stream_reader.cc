@@ -21,17 +21,20 @@ Error too_long(std::string_view what, std::size_t limit) {
 
 // Lines end with LF, CR or CR LF (the SSE standard); a CR LF may be cut in two.
 Result<void> StreamReader::add(std::string_view bytes, const FrameSink& sink) {
-  while (!bytes.empty()) {
-    if (is_after_cr_ && bytes.front() == '\n') bytes.remove_prefix(1);
+  std::size_t feed = bytes.find('\n');  // the next one; looked for once, also where CR end lines
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (is_after_cr_ && bytes[at] == '\n') ++at;
     is_after_cr_ = false;
-    const std::size_t end = bytes.find_first_of("\r\n");
-    const std::string_view part = bytes.substr(0, end);
+    if (feed < at) feed = bytes.find('\n', at);
+    const std::size_t end = std::min(bytes.substr(0, feed).find('\r', at), feed);
+    const std::string_view part = bytes.substr(at, end - at);
     if (part.size() > kMaxLineBytes - line_.size()) return too_long("a line", kMaxLineBytes);
-    line_ += part;
+    const bool is_whole = line_.empty() && end != std::string_view::npos;
+    if (!is_whole) line_ += part;
     if (end == std::string_view::npos) return {};
     is_after_cr_ = bytes[end] == '\r';
-    bytes.remove_prefix(end + 1);
-    std::string_view line = line_;
+    at = end + 1;
+    std::string_view line = is_whole ? part : line_;
     if (!is_begun_ && line.starts_with(kBom)) line.remove_prefix(kBom.size());
     is_begun_ = true;
     WICK_DO(add_line(line, sink));

@@ -50,9 +50,9 @@ class ChatDialect final : public Dialect {
     out += R"(,"finish_reason":")";
     out += name(event.finish);
     out += "\"}]";
-    if (choices_.parsed().includes_usage) out += R"(,"usage":null)";
+    if (choices_.shape().includes_usage) out += R"(,"usage":null)";
     JsonOut json = JsonOut::on(out);
-    write_extras(json, choices_.parsed(), event.usage, event.parameters);
+    write_extras(json, choices_.shape(), event.usage, event.parameters);
     out += "}\n\n";
   }
 

@@ -8,9 +8,7 @@ namespace wick::server {
 
 Choices::Choices(Context& context, const ParsedRequest& parsed, std::string_view id_prefix,
                  std::string_view object)
-    : parsed_(parsed), has_scores_(parsed.request.generation.logprobs) {
-  parsed_.request = {};
-  parsed_.prompts.clear();
+    : shape_(parsed), has_scores_(parsed.request.generation.logprobs) {
   JsonOut json(head_);
   json.object().field("id", make_id(context, id_prefix)).field("object", object);
   json.field("created", unix_seconds()).field("model", parsed.request.model);
@@ -18,12 +16,12 @@ Choices::Choices(Context& context, const ParsedRequest& parsed, std::string_view
 }
 
 void Choices::count(Usage usage, std::size_t choice) {
-  if (parsed_.is_scored_only) usage.generated_tokens = 0;
-  usage_.add(usage, choice % static_cast<std::size_t>(parsed_.n) == 0);
+  if (shape_.is_scored_only) usage.generated_tokens = 0;
+  usage_.add(usage, choice % static_cast<std::size_t>(shape_.n) == 0);
 }
 
 void Choices::finish(std::string& out) const {
-  if (parsed_.includes_usage) {
+  if (shape_.includes_usage) {
     std::string last = cat(head_, R"(,"choices":[],"usage":)");
     JsonOut json(last);
     write_usage(json, usage_.usage);
@@ -42,7 +40,7 @@ http::Response Choices::whole(const std::vector<Gather>& answers, const Write& w
   json.key("usage");
   write_usage(json, usage_.usage);
   const Completion& first = answers.front().completion;
-  if (answers.size() == 1) write_extras(json, parsed_, first.usage, first.parameters);
+  if (answers.size() == 1) write_extras(json, shape_, first.usage, first.parameters);
   json.end_object();
   return response;
 }
@@ -66,7 +64,7 @@ void Choices::write_all(JsonOut& json, const std::vector<Gather>& answers,
     json.object().field("index", i);
     write(json, i, c);
     json.field_or_null("finish_reason", name(c.finish));
-    if (answers.size() > 1) write_extras(json, parsed_, c.usage, c.parameters);
+    if (answers.size() > 1) write_extras(json, shape_, c.usage, c.parameters);
     json.end_object();
   }
   json.end_array();

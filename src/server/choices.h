@@ -20,9 +20,7 @@ class Choices {
   Choices(Context& context, const ParsedRequest& parsed, std::string_view id_prefix,
           std::string_view object);
 
-  const ParsedRequest& parsed() const noexcept {
-    return parsed_;
-  }  // without its request and prompts
+  const AnswerShape& shape() const noexcept { return shape_; }
 
   bool has_scores() const noexcept { return has_scores_; }
 
@@ -39,7 +37,7 @@ class Choices {
  private:
   void write_all(JsonOut& json, const std::vector<Gather>& answers, const Write& write) const;
 
-  ParsedRequest parsed_;
+  const AnswerShape shape_;
   const bool has_scores_;
   std::string head_;
   UsageSum usage_;

@@ -40,7 +40,7 @@ class CompletionDialect final : public Dialect {
   }
 
   void add(std::size_t choice, const Event& event, std::string& out) override {
-    if (choices_.parsed().is_scored_only) return;
+    if (choices_.shape().is_scored_only) return;
     if (const auto* const scores = std::get_if<LogprobsEvent>(&event)) {
       auto& waiting = waiting_[choice];
       waiting.insert(waiting.end(), scores->tokens.begin(), scores->tokens.end());
@@ -72,7 +72,7 @@ class CompletionDialect final : public Dialect {
   const Echo& echo_of(std::size_t choice) const {
     static const Echo kNone;
     return echoes_.empty() ? kNone
-                           : echoes_[choice / static_cast<std::size_t>(choices_.parsed().n)];
+                           : echoes_[choice / static_cast<std::size_t>(choices_.shape().n)];
   }
 
   // `end`: of the last chunk.
@@ -92,15 +92,15 @@ class CompletionDialect final : public Dialect {
     }
     json.field_or_null("finish_reason", end == nullptr ? "" : name(end->finish));
     json.end_object().end_array();
-    if (choices_.parsed().includes_usage) json.field("usage", nullptr);
-    if (end != nullptr) write_extras(json, choices_.parsed(), end->usage, end->parameters);
+    if (choices_.shape().includes_usage) json.field("usage", nullptr);
+    if (end != nullptr) write_extras(json, choices_.shape(), end->usage, end->parameters);
     json.end_object();
     out += "\n\n";
   }
 
   Choices::Write writer() const {
     return [this](JsonOut& json, std::size_t choice, const Completion& c) {
-      const std::string said = choices_.parsed().is_scored_only ? "" : c.reasoning + c.text;
+      const std::string said = choices_.shape().is_scored_only ? "" : c.reasoning + c.text;
       json.field("text", echo_of(choice).text + said).key("logprobs");
       if (choices_.has_scores()) {
         write_text_scores(json, scores_of(c, echo_of(choice)), 0);
@@ -115,7 +115,7 @@ class CompletionDialect final : public Dialect {
     if (!echo.first.empty()) {
       all.insert(all.begin(), {.token = {.bytes = echo.first}, .is_told = false});
     }
-    if (choices_.parsed().is_scored_only) return all;
+    if (choices_.shape().is_scored_only) return all;
     std::vector<TextScore> said = with_scores(c.logprobs);
     all.insert(all.end(), said.begin(), said.end());
     return all;

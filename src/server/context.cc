@@ -56,8 +56,10 @@ std::string asked_model(std::string named, const http::Request& request) {
   return cat(provider, "/", named);
 }
 
-Result<std::string> find_model(const Context& context, const std::string& name) {
-  const std::vector<ServedModel> models = served_models(context);
+namespace {
+
+Result<std::string> find_model(const Context& context, const std::vector<ServedModel>& models,
+                               const std::string& name) {
   if (models.empty()) return name;  // the provider knows alone
   const auto is_it = [&](const ServedModel& model) {
     return model.name == name ||
@@ -67,7 +69,7 @@ Result<std::string> find_model(const Context& context, const std::string& name) 
   if (found != models.end()) return found->name;
   constexpr std::string_view kLatest = ":latest";  // Ollama's clients add it
   if (name.ends_with(kLatest) && name.size() > kLatest.size())
-    return find_model(context, name.substr(0, name.size() - kLatest.size()));
+    return find_model(context, models, name.substr(0, name.size() - kLatest.size()));
   if (name.empty() || context.options.takes_any_model) return models.front().name;
   return Error{.code = ErrorCode::kNotFound,
                .id = "model_not_found",
@@ -75,11 +77,8 @@ Result<std::string> find_model(const Context& context, const std::string& name) 
                .hint = "GET /v1/models lists those there are"};
 }
 
-namespace {
-
 // A request may name a LoRA adapter as its model (vLLM). What its field "lora" says is stronger.
-void take_adapter(const Context& context, ParsedRequest& parsed) {
-  const std::vector<ServedModel> models = served_models(context);
+void take_adapter(const std::vector<ServedModel>& models, ParsedRequest& parsed) {
   for (const ServedModel& model : models) {
     if (model.name == parsed.request.model) return;
   }
@@ -140,6 +139,10 @@ Result<void> check_key(const Context& context, const http::Request& request,
 
 }  // namespace
 
+Result<std::string> find_model(const Context& context, const std::string& name) {
+  return find_model(context, served_models(context), name);
+}
+
 bool may_ask(const Context& context, const std::string& key, const std::string& model) {
   if (context.options.keys == nullptr || key.empty()) return true;
   std::vector<std::string> names = {model};
@@ -157,7 +160,8 @@ std::shared_ptr<const Settings> settings_now(const Context& context) {
 
 Result<ParsedRequest> read_request(const Context& context, Api api, const Object& body,
                                    const http::Request& request) {
-  ParsedRequest parsed{.api = api};
+  ParsedRequest parsed;
+  parsed.api = api;
   parsed.request.generation = settings_now(context)->defaults;
   parsed.request.generation.tenant = request.tenant;
   parsed.request.generation.client = request.client;
@@ -170,9 +174,10 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   parsed.request.tag = request.header("x-wick-tag");
   parsed.request.key = request.key_id;
   parsed.request.hops = hops_of(request.header(kHopsHeader));
-  take_adapter(context, parsed);
+  const std::vector<ServedModel> models = served_models(context);
+  take_adapter(models, parsed);
   if (api == kKeys) return parsed;
-  WICK_TRY(parsed.request.model, find_model(context, parsed.request.model));
+  WICK_TRY(parsed.request.model, find_model(context, models, parsed.request.model));
   WICK_DO(check_key(context, request, parsed));
   return parsed;
 }

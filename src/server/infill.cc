@@ -24,10 +24,7 @@ std::string_view stop_type(FinishReason finish) noexcept {
 class InfillDialect final : public Dialect {
  public:
   explicit InfillDialect(const ParsedRequest& parsed)
-      : parsed_(parsed), model_(parsed.request.model) {
-    parsed_.request = {};
-    parsed_.prompts.clear();
-  }
+      : shape_(parsed), model_(parsed.request.model) {}
 
   void add(std::size_t /*choice*/, const Event& event, std::string& out) override {
     const auto* const text = std::get_if<TextEvent>(&event);
@@ -69,12 +66,12 @@ class InfillDialect final : public Dialect {
     json.field("tokens_predicted", usage.generated_tokens);
     json.field("tokens_evaluated", usage.prompt_tokens);
     json.field("tokens_cached", usage.cached_tokens).field("truncated", false);
-    write_extras(json, parsed_, usage, parameters);
+    write_extras(json, shape_, usage, parameters);
     json.end_object();
     return out;
   }
 
-  ParsedRequest parsed_;
+  const AnswerShape shape_;
   const std::string model_;
 };
 

@@ -41,7 +41,9 @@ Result<ParsedRequest> read_files_request(Context& context, const http::Request& 
                  .message = "this server has no store of models"};
   }
   WICK_TRY(const Object body, read_body(request.body));
-  ParsedRequest parsed{.api = api, .streams = true};
+  ParsedRequest parsed;
+  parsed.api = api;
+  parsed.streams = true;
   WICK_DO(read_fields(api, body, parsed));
   std::string& name = api == kOllamaCopy ? parsed.source : parsed.request.model;
   if (name.empty()) return bad_field(api == kOllamaCopy ? "source" : "model", "is missing");

@@ -112,14 +112,14 @@ void write_parameters(JsonOut& json, const std::vector<EffectiveParameter>& para
 
 }  // namespace
 
-void write_extras(JsonOut& json, const ParsedRequest& parsed, const Usage& usage,
+void write_extras(JsonOut& json, const AnswerShape& shape, const Usage& usage,
                   const std::vector<EffectiveParameter>& parameters) {
-  if (parsed.wants_timings) write_timings(json, usage);
+  if (shape.wants_timings) write_timings(json, usage);
   const bool is_steered = usage.steered_tokens > 0;
-  if (!parsed.wants_parameters && !is_steered) return;
+  if (!shape.wants_parameters && !is_steered) return;
   json.key("wick").object();
   if (is_steered) json.field("steered", true);
-  if (parsed.wants_parameters) write_parameters(json, parameters);
+  if (shape.wants_parameters) write_parameters(json, parameters);
   json.end_object();
 }
 void append_data(std::string& out, std::string_view json) {

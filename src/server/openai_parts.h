@@ -29,9 +29,9 @@ void write_steered(JsonOut& json, const Usage& usage);
 // {"content": [{"token", "logprob", "bytes", "top_logprobs"}], "refusal": null}
 void write_chat_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens);
 
-// "timings" in llama.cpp's shape and "wick": {"parameters": …}, as far as `parsed` wants them:
+// "timings" in llama.cpp's shape and "wick": {"parameters": …}, as far as `shape` wants them:
 // fields of the object that is open.
-void write_extras(JsonOut& json, const ParsedRequest& parsed, const Usage& usage,
+void write_extras(JsonOut& json, const AnswerShape& shape, const Usage& usage,
                   const std::vector<EffectiveParameter>& parameters);
 
 // Minus infinity has no place in JSON.

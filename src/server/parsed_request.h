@@ -69,15 +69,20 @@ struct KeyFields {
   std::vector<std::string> given = {};         // words of copy_rule()
 };
 
-struct ParsedRequest {
+// How an answer is written; kept until its end, so without the prompt.
+struct AnswerShape {
+  int n = 1;  // answers to each prompt
+  bool streams = false;
+  bool includes_usage = false;  // of a stream
+  bool wants_timings = false, wants_parameters = false;
+  bool is_scored_only = false;  // max_tokens 0: only the prompt's logprobs are wanted
+};
+
+struct ParsedRequest : AnswerShape {
   Api api = kChat;
   // The model's name as the client says it; `prompt` of APIs with one, of chats the messages.
   Request request = {};
   std::vector<Prompt> prompts = {};  // of completions; else empty
-  int n = 1;                         // answers to each prompt
-  bool streams = false;
-  bool includes_usage = false;  // of a stream
-  bool wants_timings = false, wants_parameters = false;
   bool echoes = false;
   std::string system = {};                    // where it is no message
   std::optional<Infill> gap = {};             // the prompt is what stands before it
@@ -87,7 +92,6 @@ struct ParsedRequest {
   std::optional<std::int64_t> keep_ms = {};   // Ollama's keep_alive; negative: for ever
   std::string previous_id = {};               // previous_response_id
   bool is_stored = true;
-  bool is_scored_only = false;  // max_tokens 0: only the prompt's logprobs are wanted
   std::optional<int> max_tokens = {}, max_completion_tokens = {};  // -1 = to the context's end
   std::string request_id = {}, trace_parent = {};                  // of the transport, for traces
   EmbedFields embed = {};
