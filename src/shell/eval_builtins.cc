@@ -322,6 +322,7 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (argv[i].text() == "-" || argv.size() == i + 1) return Stream::none();
   State copy = e.copy_of(s);
   ++e.nested_;
+  if (!argv[i].is_exact() || !argv[i].text().empty()) ++e.n_traps_;
   if (argv[i].is_many || argv[i].is_glob) {
     e.unknown(argv[i].span, "", "a trap whose code is not known");
   } else {

@@ -123,7 +123,8 @@ void Evaluator::apply_resource(const Arg& arg) {
   for (char& c : kinds) {
     if (c == '/' || c == '.') c = ',';
   }
-  if (kinds.starts_with(",secret") || kinds.find(",secret") != std::string::npos)
+  const bool is_secret = kinds.find(",secret") != std::string::npos;
+  if (is_secret || kinds == ",shadow" || kinds == ",gshadow")
     add(EffectKind::kReadsCredentials, Scope::kNamed, arg.text(), arg.span,
         cat("reads ", arg.text(), ", which holds credentials"));
 }

@@ -69,6 +69,7 @@ Stream Evaluator::run_stream(const Stream& code, Span span, State& s, Dialect di
     add(EffectKind::kFetchedCode, Scope::kNone, "", span, "runs code that comes from the network");
   if (code.is_decoded)
     add(EffectKind::kDecodedCode, Scope::kNone, "", span, "runs code that was encoded");
+  taken_ = Taken::kSome;
   if (code.is_known) return run_code(code.text, span, s, Stream::unknown(), dialect);
   ++n_shells_;
   if (code.is_none) {

@@ -178,7 +178,10 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
   for (std::size_t i = 0; i < n; ++i) {
     const std::string_view folder = i < s.cwd.size() ? std::string_view(s.cwd[i]) : "";
     const std::string full = normal_path(path, folder);
-    Scope scope = scope_of(full, reach, folders_at(folder));
+    // A file that goes to /tmp is written below it.
+    const bool is_put = (kind == EffectKind::kCreates || kind == EffectKind::kOverwrites) &&
+                        !is_tmp(full) && is_tmp(cat(full, "/"));
+    Scope scope = scope_of(is_put ? cat(full, "/x") : full, reach, folders_at(folder));
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
     std::string target = shown(full, s);
     touch_special(kind, full, target, span);

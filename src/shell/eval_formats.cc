@@ -30,6 +30,15 @@ std::string_view after_raster_coder(std::string_view text) {
   return {};
 }
 
+// Whether a text in double quotes is the path of a credential.
+bool may_be_credential_in(std::string_view code, std::string_view home) {
+  while (code.find('"') != std::string_view::npos) {
+    code.remove_prefix(code.find('"') + 1);
+    if (is_credential(code.substr(0, code.find('"')), home)) return true;
+  }
+  return false;
+}
+
 constexpr const char* kByContent =
     "ImageMagick goes by the content of a file and runs other programs for some formats; png:FILE "
     "keeps it to one";
@@ -60,6 +69,36 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
           }))
         return unknown(arg.span, arg.text(), "a name that may be a pipe");
       break;
+    case 'G': {  // |COMMAND, !COMMAND
+      if (!arg.value.is_known && arg.value.prefix.empty())
+        return unknown(arg.span, "", "a name that may be a command");
+      const std::string text = arg.value.is_known ? arg.text() : arg.value.prefix;
+      if (text[0] != '|' && text[0] != '!') return apply_role('w', arg, s, in, out);
+      const Value code = arg.is_exact() ? Value::exact(text.substr(1)) : Value::unknown();
+      run_text(code, arg.span, s, Stream::unknown(), Dialect::kPosix);
+      return;
+    }
+    case 'J': {  // names of files that are read, too
+      const bool is_listed = arg.text() == "-" && in.is_names;
+      const Value names = is_listed ? Value::below(in.prefix) : Value::unknown();
+      apply_role('r', arg, s, in, out);
+      return touch(EffectKind::kReadsContent, {.value = names, .span = arg.span}, s, {});
+    }
+    case 'X': {  // nothing is overwritten
+      if (!arg.is_exact()) return;
+      const std::string path =
+          cat(normal_path(arg.text(), s.cwd.size() == 1 ? s.cwd[0] : ""), "/x");
+      const Folders folders = s.cwd.empty() ? Folders{.home = profile_.home} : folders_at(s.cwd[0]);
+      return add(EffectKind::kCreates, scope_of(path, {}, folders), arg.text(), arg.span,
+                 cat("creates a new file: ", arg.text()));
+    }
+    case 'K':  // an expression of yq: load("FILE") reads a file
+      if (arg.is_exact() && arg.text().find("load") == std::string::npos) return;
+      touch(EffectKind::kReadsContent, {.value = Value::unknown(), .span = arg.span}, s, {});
+      if (arg.is_exact() && may_be_credential_in(arg.text(), profile_.home))
+        add(EffectKind::kReadsCredentials, Scope::kNamed, arg.text(), arg.span,
+            "reads a file that holds credentials");
+      return;
     case 'E':  // a text, or @FILE
       if (!arg.is_exact()) return unknown(arg.span, "", "a text that may name a file");
       if (!arg.text().starts_with('@')) return;

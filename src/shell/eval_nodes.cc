@@ -39,6 +39,26 @@ Stream either(const Stream& a, const Stream& b) {
   return out;
 }
 
+// Standard input of commands that stand behind one another: one that reads takes a part of it.
+class Input {
+ public:
+  explicit Input(const Stream& in) : now_(&in) {}
+
+  const Stream& now() const noexcept { return *now_; }
+
+  void pass(Taken taken) {
+    if (taken == Taken::kNothing || !now_->is_known || now_->text.empty()) return;
+    const bool is_line = now_->text.find('\n') + 1 == now_->text.size();
+    Stream rest = is_line && taken == Taken::kLine ? Stream::of("") : without_text(*now_);
+    rest_ = std::move(rest);
+    now_ = &rest_;
+  }
+
+ private:
+  const Stream* now_;
+  Stream rest_ = {};
+};
+
 std::vector<std::string> united(std::vector<std::string> a, const std::vector<std::string>& b) {
   if (a.empty() || b.empty()) return {};
   for (const std::string& path : b) {
@@ -115,8 +135,12 @@ void Evaluator::settle_cwd(State& s) {
   s.before.clear();
 }
 
+// A trap that is set here prints into the same output.
 Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& in) {
+  const int n_traps = n_traps_;
+  const Taken before = std::exchange(taken_, Taken::kNothing);
   Stream out = Stream::none();
+  Input input(in);
   for (const Node& item : nodes) {
     if (item.is_background) {
       State copy = copy_of(s);
@@ -125,19 +149,27 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
       --concurrent_;
       continue;
     }
-    out = followed(std::move(out), node(item, s, in));
+    out = followed(std::move(out), node(item, s, input.now()));
+    input.pass(taken_);
     settle_cwd(s);
   }
-  return out;
+  taken_ = std::max(taken_, before);
+  return n_traps_ == n_traps ? out : without_text(out);
 }
 
 Stream Evaluator::node(const Node& node, State& s, const Stream& in) {
   if (!step(node.span)) return Stream::unknown();
   const bool is_compound = node.kind != NodeKind::kSimple && node.kind != NodeKind::kFunction;
-  if (!is_compound || node.redirects.empty()) return inner_node(node, s, in);
-  const Stream from = redirects_in(node, s, in);
-  Stream out = inner_node(node, s, from);
-  redirects_out(node, s, out);
+  const Taken before = std::exchange(taken_, Taken::kNothing);
+  Stream out;
+  if (!is_compound || node.redirects.empty()) {
+    out = inner_node(node, s, in);
+  } else {
+    const Stream from = redirects_in(node, s, in);
+    out = inner_node(node, s, from);
+    redirects_out(node, s, out);
+  }
+  taken_ = std::max(taken_, before);
   return out;
 }
 
@@ -257,14 +289,16 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
 }
 
 Stream Evaluator::and_or(const Node& node, State& s, const Stream& in) {
+  Input input(in);
   Stream out = this->node(node.children.front(), s, in);
   for (std::size_t i = 1; i < node.children.size(); ++i) {
+    input.pass(taken_);
     State without = copy_of(s);  // if this command does not run
     settle_cwd(without);
     if (!node.joins[i - 1]) settle_cwd(s);
     const bool is_and = node.joins[i - 1];
     s.before.clear();
-    const Stream next = this->node(node.children[i], s, in);
+    const Stream next = this->node(node.children[i], s, input.now());
     out = followed(out, next.is_none ? next : either(next, Stream::unknown()));
     // The rest of an && chain runs only if this command did.
     const bool goes_on = is_and && i + 1 < node.children.size() && node.joins[i];
@@ -284,15 +318,17 @@ Stream Evaluator::if_node(const Node& node, State& s, const Stream& in) {
     result = result ? joined(*result, state) : std::move(state);
   };
   std::size_t i = 0;
+  Input input(in);
   for (; i + 1 < node.bodies.size(); i += 2) {
-    out = either(out, list(node.bodies[i], s, in));
+    out = either(out, list(node.bodies[i], s, input.now()));
+    input.pass(taken_);
     State branch = copy_of(s);
-    out = either(out, list(node.bodies[i + 1], branch, in));
+    out = either(out, list(node.bodies[i + 1], branch, input.now()));
     end(std::move(branch));
   }
   if (i < node.bodies.size()) {
     State branch = copy_of(s);
-    out = either(out, list(node.bodies[i], branch, in));
+    out = either(out, list(node.bodies[i], branch, input.now()));
     end(std::move(branch));
   } else {
     end(std::move(s));
@@ -346,12 +382,14 @@ Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
   const bool is_while = node.kind == NodeKind::kWhile || node.kind == NodeKind::kUntil;
   Stream out = Stream::none();
   if (!is_while) loop_variable(node, s);
-  Stream rest = in;
+  Input input(in);
   for (int pass = 0; pass < 3; ++pass) {
     const State before = copy_of(s);
-    if (is_while) out = either(out, list(node.bodies[0], s, rest));
+    if (is_while) out = either(out, list(node.bodies[0], s, input.now()));
+    if (is_while) input.pass(taken_);
     State after = copy_of(s);
-    const Stream body = list(node.bodies[is_while ? 1 : 0], after, rest);
+    const Stream body = list(node.bodies[is_while ? 1 : 0], after, input.now());
+    input.pass(taken_);
     out = body.is_none && out.is_none ? body : either(body, Stream::unknown());
     s = joined(s, after);
     const bool is_stable = s.variables == before.variables && s.cwd == before.cwd &&

@@ -368,16 +368,13 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
   if (is_input) ++concurrent_;
   Stream out = list(part.body, copy, is_input ? Stream::unknown() : Stream::none());
   if (is_input) --concurrent_;
-  // $(<file) is the file's content.
-  const bool is_file = part.body.size() == 1 && part.body[0].kind == NodeKind::kSimple &&
-                       part.body[0].words.empty() && part.body[0].redirects.size() == 1;
   --nested_;
   if (part.kind == PartKind::kProcessSub) {
     const std::string path = cat("/dev/fd/", 63 + static_cast<int>(files_.size()));
     if (!is_input && files_.size() < kMaxRead) files_[path] = out;
     return Value::exact(path);
   }
-  if (out.is_known && !is_file) {
+  if (out.is_known) {
     std::string text = out.text;
     while (!text.empty() && text.back() == '\n')
       text.pop_back();

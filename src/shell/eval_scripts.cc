@@ -187,8 +187,10 @@ Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.write_stream({.value = Value::exact(path), .span = program.span}, Stream::unknown(), false,
                    s);
   }
-  for (const std::string& path : found.reads)
+  for (const std::string& path : found.reads) {
+    if (path.starts_with("/inet")) e.apply_effect('n', program.span, "awk");
     e.touch_path(EffectKind::kReadsContent, path, program.span, s, {});
+  }
   return out;
 }
 

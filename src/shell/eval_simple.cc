@@ -9,12 +9,17 @@
 
 namespace wick::shell {
 
+namespace {
+
+bool is_input(const Redirect& r) {
+  return r.op == RedirectOp::kIn || r.op == RedirectOp::kReadWrite || r.op == RedirectOp::kDupIn ||
+         r.op == RedirectOp::kHereString || r.here_doc;
+}
+
+}  // namespace
+
 Stream Evaluator::redirects_in(const Node& node, State& s, const Stream& in) {
-  const auto reads = [](const Redirect& r) {
-    return r.op == RedirectOp::kIn || r.op == RedirectOp::kReadWrite || r.here_doc ||
-           r.op == RedirectOp::kHereString;
-  };
-  const auto n_inputs = std::count_if(node.redirects.begin(), node.redirects.end(), reads);
+  const auto n_inputs = std::count_if(node.redirects.begin(), node.redirects.end(), is_input);
   if (dialect_ == Dialect::kZsh && n_inputs > 1) {  // zsh reads one after the other (MULTIOS)
     const Stream last = inputs(node, s, in);
     Stream mixed = Stream::unknown();
@@ -43,6 +48,7 @@ Stream Evaluator::inputs(const Node& node, State& s, const Stream& in) {
       out.is_fetched = v.is_fetched;
       continue;
     }
+    if (r.op == RedirectOp::kDupIn && r.fd <= 0) out = Stream::unknown();
     if (r.op == RedirectOp::kIn || r.op == RedirectOp::kReadWrite) {
       const Arg target{.value = value_of(r.target.parts, s), .span = r.span};
       const std::string path = target.is_exact() ? target.text() : "";
@@ -79,7 +85,13 @@ void Evaluator::redirects_out(const Node& node, State& s, Stream& out) {
     if (is_dup) {
       const std::string text = target.is_exact() ? target.text() : "?";
       const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;
-      if (is_number || target.value.is_number) continue;
+      if (is_number || target.value.is_number) {
+        const bool goes_elsewhere = r.fd <= 1 && text != "1";
+        const bool brings_errors = r.fd == 2 && text == "1" && out.is_none;
+        if (r.op == RedirectOp::kDupOut && (goes_elsewhere || brings_errors))
+          out = without_text(out);
+        continue;
+      }
       if (r.op == RedirectOp::kDupIn) {
         unknown(r.span, text, "a descriptor that is not known");
         continue;
@@ -154,9 +166,14 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     assign(a, s, has_words);
   const Stream from = redirects_in(node, s, in);
   Stream out = Stream::none();
-  // zsh runs `cat` where nothing but redirections stands.
-  const bool is_copy = dialect_ == Dialect::kZsh && !has_words && node.assignments.empty();
-  if (is_copy) out = from.is_none ? Stream::unknown() : from;
+  // zsh runs `cat` where nothing but redirections stands. bash prints a file in $(<file) alone.
+  if (!has_words && node.assignments.empty()) {
+    const bool is_copy = dialect_ == Dialect::kZsh && !from.is_none;
+    const bool may_print =
+        dialect_ == Dialect::kZsh ||
+        std::any_of(node.redirects.begin(), node.redirects.end(), is_input);
+    if (may_print) out = is_copy ? from : without_text(from);
+  }
   if (has_words && !node.assignments.empty()) {
     s.variables = saved;  // they hold for this command alone
   }
@@ -374,8 +391,27 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
   return run_command(std::string(plain), argv, s, in);
 }
 
+// What the command reads: nothing, a line, or what is not known. Wrappers and shells read nothing
+// themselves.
+void Evaluator::note_input(const std::string& name, const std::vector<Arg>& argv) {
+  static constexpr std::string_view kNothing[] = {
+      "cd",  "echo", "printf", "export", "local", "set",  "true", "[",      "test", ":",   "mkdir",
+      "ls",  "umask", "eval",  "source", ".",     "sh",   "bash", "dash",   "zsh",  "ksh", "trap"};
+  const auto is_name = [](const Arg& arg) {
+    return arg.is_exact() && !arg.is_many && (arg.text() == "-r" || is_variable_name(arg.text()));
+  };
+  if (std::find(std::begin(kNothing), std::end(kNothing), name) != std::end(kNothing)) return;
+  const Row* const row = find_row(name);
+  const bool is_wrapper = row != nullptr && name != "xargs" && name != "ssh" &&
+                          row->operands().find('c') != std::string_view::npos;
+  if (is_wrapper) return;
+  const bool is_line = name == "read" && std::all_of(argv.begin() + 1, argv.end(), is_name);
+  taken_ = std::max(taken_, is_line ? Taken::kLine : Taken::kSome);
+}
+
 Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, State& s,
                               const Stream& in) {
+  note_input(name, argv);
   if (dialect_ == Dialect::kZsh || dialect_ == Dialect::kFish) {
     const std::string own = (dialect_ == Dialect::kZsh ? "zsh:" : "fish:") + name;
     const Row* const row = find_row(own);

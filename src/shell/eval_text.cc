@@ -125,7 +125,7 @@ Stream Commands::cat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Usage usage = read_usage(row, argv, 1);
   Stream out = e.apply_row(row, argv, 1, s, in);
   if (usage.operands().empty()) {
-    const bool is_same = usage.options.empty();
+    const bool is_same = usage.options.empty() && !in.is_none;
     return is_same ? in : out;
   }
   for (const Usage::Item& operand : usage.operands()) {
@@ -134,7 +134,7 @@ Stream Commands::cat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   }
   if (usage.operands().size() != 1 || !usage.options.empty()) return out;
   const std::string& path = usage.operands()[0].arg->text();
-  if (path == "-" || path == "/dev/stdin") return in;
+  if (path == "-" || path == "/dev/stdin") return in.is_none ? Stream::unknown() : in;
   const auto file = e.files_.find(normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : ""));
   return file != e.files_.end() && !path.empty() ? file->second : out;
 }
@@ -219,9 +219,10 @@ Stream Commands::tee(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (const auto& [option, span] : usage.unknown)
     e.unknown(span, option, wick::cat("tee: the option ", option, " is not known"));
   if (usage.is_help) return Stream::unknown();
+  const Stream read = in.is_none ? Stream::unknown() : in;
   for (const Usage::Item& item : usage.items)
-    e.write_stream(*item.arg, in, item.role == 'a', s);
-  return in;
+    e.write_stream(*item.arg, read, item.role == 'a', s);
+  return read;
 }
 
 Stream Commands::yes(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -254,10 +255,21 @@ Stream Commands::socat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const std::string text = ascii_lower(address.text());
     const std::string kind = text.substr(0, text.find_first_of(":,"));
     if (!address.is_exact()) e.unknown(address.span, "", "an address of socat that is not known");
+    const bool is_file = kind == "file" || kind == "open" || kind == "gopen" ||
+                         kind.starts_with("creat") || kind.find('/') != std::string::npos;
+    if (is_file) {
+      const std::string path = address.text().substr(
+          kind.find('/') == std::string::npos ? kind.size() + 1 : 0);
+      e.unknown(address.span, path, "socat reads or writes the file");
+      if (is_credential(path.substr(0, path.find(',')), e.profile_.home))
+        e.add(EffectKind::kSendsCredentials, Scope::kNone, path, address.span,
+              "sends what may be a credential");
+    }
     runs = runs || kind == "exec" || kind == "system" || kind == "shell";
     connects = connects || (!kind.empty() && kind != "-" && kind != "stdio" && kind != "exec" &&
                             kind != "system" && kind != "shell" && kind != "stdin");
-    if (text.find("listen") != std::string::npos || kind.ends_with("-l"))
+    if (text.find("listen") != std::string::npos || kind.ends_with("-l") ||
+        kind.find("recv") != std::string::npos)
       e.apply_effect('l', address.span, "socat");
   }
   if (runs && connects) {

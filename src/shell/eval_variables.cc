@@ -36,6 +36,10 @@ bool is_hook(std::string_view name) {
                                                 "GCONV_PATH",
                                                 "LOCPATH",
                                                 "TERMINFO",
+                                                "TERMINFO_DIRS",
+                                                "EXIFTOOL_HOME",
+                                                "GROFF_COMMAND_PREFIX",
+                                                "RSYNC_CONNECT_PROG",
                                                 "INPUTRC",
                                                 "HISTFILE",
                                                 "MAKEFLAGS",
@@ -60,7 +64,7 @@ bool is_hook(std::string_view name) {
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
   for (const std::string_view begin :
        {"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "NODE_", "BASH_FUNC", "JAVA", "_JAVA",
-        "XDG_CONFIG", "npm_", "PIP_", "CARGO", "DOCKER_", "KUBE"}) {
+        "XDG_CONFIG", "LUA_", "LESSKEY", "npm_", "PIP_", "CARGO", "DOCKER_", "KUBE"}) {
     if (name.starts_with(begin)) return true;
   }
   for (const std::string_view end : {"PAGER", "EDITOR", "_OPTIONS", "_OPTS", "_COMMAND", "_CMD",
@@ -68,6 +72,16 @@ bool is_hook(std::string_view name) {
     if (name.ends_with(end)) return true;
   }
   return false;
+}
+
+// Options of less that only say how to show: no file is written, no keys or commands are read.
+bool is_plain_less(const Value& value) {
+  constexpr std::string_view kPlain = "-aABcCdeEfFgGhiIjJKLmMnNqQrRsSuUVwWxXzZ0123456789 ,.";
+  const auto is_plain = [&](std::string_view text) {
+    return text.find_first_not_of(kPlain) == std::string_view::npos &&
+           text.find("--") == std::string_view::npos;
+  };
+  return value.is_known && std::all_of(value.set.begin(), value.set.end(), is_plain);
 }
 
 bool is_plain_name(std::string_view name) {
@@ -112,6 +126,18 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
       run_code(code.find("$(") == std::string::npos && name != "PROMPT_COMMAND" ? ":" : code, span,
                s, Stream::none(), dialect_);
     if (!v.is_known) unknown(span, std::string(name), cat(name, " runs code that is not known"));
+  }
+  if (name == "LESS" || name == "SYSTEMD_LESS") {
+    if (!is_plain_less(v))
+      unknown(span, std::string(name), cat(name, " may name a file of keys or a log"));
+    return;
+  }
+  const bool is_code = name.ends_with("PAGER") || name.ends_with("EDITOR") || name == "VISUAL" ||
+                       name == "BROWSER" || name.ends_with("_COMMAND") || name.starts_with("LESS");
+  for (const std::string& code : is_code && v.is_known ? v.set : StringSet()) {
+    const std::string text = code.substr(code.starts_with('|') ? 1 : 0);
+    if (level_of_code(text, s) == Level::kCritical)
+      run_code(text, span, s, Stream::none(), dialect_);
   }
   if (is_hook(name) && is_prefix && name != "IFS" && name != "HOME")
     return unknown(span, std::string(name),

@@ -31,6 +31,53 @@ Value words_joined(const std::vector<Arg>& words) {
   return text;
 }
 
+// Where the argument of an option begins in `text`, if one of `letters` takes one: -0I{} and I.
+std::size_t argument_in(const std::string& text, std::string_view letters) {
+  if (text.size() < 2 || text[0] != '-' || text[1] == '-') return std::string::npos;
+  const std::size_t at = text.find_first_of(letters, 1);
+  return at == std::string::npos ? at : at + 1;
+}
+
+// Whether `text` is --NAME, a beginning of it, or --NAME=…
+bool is_long_option(std::string_view text, std::string_view name) {
+  const std::string_view given = text.substr(0, text.find('='));
+  return given.size() > 2 && given.starts_with("--") && name.starts_with(given);
+}
+
+struct Split {
+  std::size_t next = 0;  // argument behind the text; 0: there is no -S
+  Value code = {};
+  Span span = {};
+  bool moves = false;  // -C DIR stands before it
+};
+
+// env -S TEXT, -STEXT, -iSTEXT, --split-string=TEXT: the text's words are the command's beginning.
+Split split_of(const std::vector<Arg>& argv) {
+  Split out;
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const std::string& text = argv[i].text();
+    if (!argv[i].is_exact() || text.size() < 2 || text[0] != '-' || text == "--") return {};
+    const bool is_split = is_long_option(text, "--split-string");
+    const bool moves = is_long_option(text, "--chdir");
+    const bool takes = is_split || moves || is_long_option(text, "--unset");
+    const std::size_t equals = text.find('=');
+    std::size_t begin = argument_in(text, "uCaS");
+    if (takes) begin = equals == std::string::npos ? text.size() : equals + 1;
+    if (begin == std::string::npos) continue;
+    out.moves = out.moves || moves || (!takes && text[begin - 1] == 'C');
+    const bool is_apart = begin == text.size();
+    if (is_split || (!takes && text[begin - 1] == 'S')) {
+      out.span = argv[i].span;
+      out.code = Value::exact(text.substr(begin));
+      if (is_apart && i + 1 < argv.size()) out.code = argv[i + 1].value;
+      out.next = i + (is_apart ? 2 : 1);
+      return out;
+    }
+    i += is_apart ? 1 : 0;
+  }
+  return {};
+}
+
 }  // namespace
 
 Stream Commands::sudo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -102,27 +149,22 @@ Stream Commands::su(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 
 Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Row& row = *find_row("env");
-  // -S splits a text into words: read by itself, it is the command's beginning.
-  for (std::size_t i = 1; i < argv.size(); ++i) {
-    const std::string& text = argv[i].text();
-    const bool is_long = text.starts_with("--split-string=");
-    const bool is_short = text.starts_with("-S") || text == "-vS" || text == "--split-string";
-    if (!argv[i].is_exact() || (text[0] != '-' && !is_long)) break;
-    if (!is_long && !is_short) continue;
-    Value code = is_long ? Value::exact(text.substr(15))
-                 : text.size() > 2 && text != "-vS" && is_short && text != "--split-string"
-                     ? Value::exact(text.substr(2))
-                     : Value::unknown();
-    std::size_t next = i + 1;
-    if (!code.is_known && next < argv.size()) code = argv[next++].value;
-    Argv rest = behind(argv, next);
+  if (const Split split = split_of(argv); split.next > 0) {
+    Argv rest = behind(argv, split.next);
+    Value code = split.code;
     if (!rest.empty()) code = concat(concat(code, Value::exact(" ")), words_joined(rest));
     State copy = e.copy_of(s);
+    copy.functions.clear();
+    copy.aliases.clear();
+    if (split.moves) {
+      copy.cwd.clear();
+      copy.is_cwd_lost = true;
+    }
     const bool has_expansion =
         code.is_known && code.set.front().find_first_of("$\\`;|&<>()*?") != std::string::npos;
     if (has_expansion)
-      e.unknown(argv[i].span, "", "env -S with characters that it reads in its own way");
-    return e.run_text(code, argv[i].span, copy, in, Dialect::kPosix);
+      e.unknown(split.span, "", "env -S with characters that it reads in its own way");
+    return e.run_text(code, split.span, copy, in, Dialect::kPosix);
   }
   const Usage usage = read_usage(row, argv, 1);
   for (const auto& [option, span] : usage.unknown)
@@ -141,9 +183,13 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     copy.variables[name] = {.value = value};
     ++first;
   }
-  if (usage.has("-C") || usage.has("--chdir")) {
+  for (const Usage::Item& item : usage.items) {
+    if (item.role != 'n') continue;  // -C DIR
+    const bool is_there =
+        item.arg->is_exact() && (s.cwd.size() == 1 || item.arg->text().starts_with('/'));
     copy.cwd.clear();
-    copy.is_cwd_lost = true;
+    copy.is_cwd_lost = !is_there;
+    if (is_there) copy.cwd = {normal_path(item.arg->text(), s.cwd.empty() ? "" : s.cwd[0])};
   }
   if (first >= argv.size()) {
     Stream out = Stream::unknown();
@@ -179,13 +225,47 @@ bool xargs_words(const Stream& in, const Usage& usage, std::vector<std::string>&
 
 Arg replaced(const Arg& arg, const std::string& mark, const Value& with) {
   Arg out = arg;
-  const std::size_t at = arg.is_exact() ? arg.text().find(mark) : std::string::npos;
+  std::size_t at = arg.is_exact() ? arg.text().find(mark) : std::string::npos;
   if (at == std::string::npos) return out;
   const std::string& text = arg.text();
-  out.value = concat(concat(Value::exact(text.substr(0, at)), with),
-                     Value::exact(text.substr(at + mark.size())));
-  if (text.find(mark, at + 1) != std::string::npos && !with.is_known) out.value = Value::unknown();
+  if (text.find(mark, at + mark.size()) != std::string::npos && !with.is_known) {
+    out.value = Value::unknown();
+    return out;
+  }
+  out.value = Value::exact("");
+  std::size_t begin = 0;
+  for (; at != std::string::npos; at = text.find(mark, begin)) {
+    out.value = concat(concat(out.value, Value::exact(text.substr(begin, at - begin))), with);
+    begin = at + mark.size();
+  }
+  out.value = concat(out.value, Value::exact(text.substr(begin)));
   return out;
+}
+
+// The text that -I, -i or --replace says to put each word for.
+std::string mark_of(const std::vector<Arg>& argv, std::size_t end) {
+  std::string mark;
+  for (std::size_t i = 1; i < end; ++i) {
+    const std::string& text = argv[i].text();
+    const std::size_t equals = text.find('=');
+    if (is_long_option(text, "--replace")) {
+      mark = equals == std::string::npos ? "{}" : text.substr(equals + 1);
+      continue;
+    }
+    const bool is_value_apart =
+        equals == std::string::npos &&
+        (is_long_option(text, "--arg-file") || is_long_option(text, "--delimiter") ||
+         is_long_option(text, "--max-args") || is_long_option(text, "--max-procs") ||
+         is_long_option(text, "--max-chars") || is_long_option(text, "--process-slot-var"));
+    const std::size_t begin = argument_in(text, "adEILnPsSRJeil");
+    const char letter = begin == std::string::npos ? ' ' : text[begin - 1];
+    const bool is_apart = begin == text.size() && letter != 'e' && letter != 'i' && letter != 'l';
+    if (letter == 'i') mark = begin == text.size() ? "{}" : text.substr(begin);
+    if (letter == 'I' && !is_apart) mark = text.substr(begin);
+    if (letter == 'I' && is_apart) mark = i + 1 < end ? argv[i + 1].text() : "";
+    i += is_value_apart || (letter != ' ' && is_apart) ? 1 : 0;
+  }
+  return mark;
 }
 
 }  // namespace
@@ -197,19 +277,23 @@ Stream Commands::xargs(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (usage.is_help) return Stream::unknown();
   Argv command = usage.rest == 0 ? Argv{{.value = Value::exact("echo"), .span = argv[0].span}}
                                  : behind(argv, usage.rest);
-  std::string mark;
-  for (std::size_t i = 1; i < (usage.rest == 0 ? argv.size() : usage.rest); ++i) {
-    const std::string& text = argv[i].text();
-    if (text == "-I" && i + 1 < argv.size()) mark = argv[i + 1].text();
-    if (text.starts_with("-I") && text.size() > 2) mark = text.substr(2);
-    if (text == "-i" || text == "--replace") mark = "{}";
-    if (text.starts_with("--replace=")) mark = text.substr(10);
-  }
+  const std::string mark = mark_of(argv, usage.rest == 0 ? argv.size() : usage.rest);
+  const bool is_mixed = usage.has("-n") || usage.has("-L") || usage.has("-l") ||
+                        usage.has("--max-args") || usage.has("--max-lines");
+  if (!mark.empty() && is_mixed)
+    e.unknown(argv[0].span, mark, "xargs: of -I and -n or -L, one holds");
   std::vector<std::string> words;
   State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   const Stream none = Stream::of("");
+  Stream ignored;
+  for (const Usage::Item& item : usage.items) {
+    if (item.role == 'r') e.apply_role('r', *item.arg, s, in, ignored);
+    if (item.role != 'N') continue;  // --process-slot-var
+    if (e.name_of_variable(item.arg->value, item.arg->span) && item.arg->is_exact())
+      e.note_assignment(item.arg->text(), Value::unknown(), item.arg->span, true, copy);
+  }
   if (xargs_words(in, usage, words)) {
     if (!mark.empty()) {
       for (const std::string& word : words) {

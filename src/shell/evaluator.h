@@ -4,6 +4,7 @@
 // one verdict, on one thread.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
@@ -54,6 +55,9 @@ struct Piece {
 };
 
 bool is_variable_name(std::string_view text) noexcept;
+
+// What a command may have read from standard input.
+enum class Taken : std::uint8_t { kNothing, kLine, kSome };
 
 class Fields;  // fields.h
 
@@ -138,6 +142,7 @@ class Evaluator {
   Stream invoke_name(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   Stream run_command(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   void note_socket(const Node& node, State& s);
+  void note_input(const std::string& name, const std::vector<Arg>& argv);
   void note_call(const std::string& name, const std::vector<Arg>& argv);
   bool call_alias(const Node& node, State& s, const Stream& in);
   void keep_local(const std::string& name, State& s);
@@ -199,12 +204,14 @@ class Evaluator {
   int concurrent_ = 0;           // pipes and background jobs around
   int invoked_ = 0;              // commands that stand behind one another now
   int nested_ = 0;
+  int n_traps_ = 0;
   int n_shells_ = 0;  // started without code: they run what comes in
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;
   std::size_t joined_ = 0;      // variables of states, copied or joined
   std::size_t words_ = 0;       // that commands have, each time that they run
+  Taken taken_ = Taken::kNothing;
   bool is_user_scope_ = false;  // systemctl --user
   bool is_dry_ = false;         // apt-get -s
   bool is_too_complex_ = false;

@@ -126,6 +126,8 @@ bool is_system_tree(std::string_view path) {
                    [&](std::size_t i) { return tree_at(i) == path; }) < kTrees;
 }
 
+}  // namespace
+
 bool is_tmp(std::string_view path) noexcept {
   for (const std::string_view folder :
        {"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run/user"}) {
@@ -133,6 +135,8 @@ bool is_tmp(std::string_view path) noexcept {
   }
   return false;
 }
+
+namespace {
 
 bool is_device(std::string_view path) noexcept {
   if (!path.starts_with("/dev/")) return false;
@@ -350,6 +354,14 @@ bool is_private_pem(std::string_view path) noexcept {
   return !name.starts_with("ca") && !name.starts_with("dh") && !name.starts_with("root-ca");
 }
 
+// .env.local, .env.production …
+bool is_environment(std::string_view path) noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with(".env.")) return false;
+  const std::string_view end = name.substr(name.rfind('.') + 1);
+  return end != "example" && end != "sample" && end != "template" && end != "dist";
+}
+
 }  // namespace
 
 bool is_credential(std::string_view path, std::string_view home) noexcept {
@@ -366,9 +378,12 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
       "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/.netrc", "/.pgpass", "/.git-credentials",
       "/.npmrc", "/.pypirc", "/id_rsa", "/id_ed25519", "/id_ecdsa", "/id_dsa", ".key", ".p12",
       ".pfx", ".kdbx", "/.env", "/credentials", "/.vault-token", "/.my.cnf", "/.htpasswd",
-      "/proc/self/environ", "/wallet.dat", "/.ssh", "/.aws", "/.gnupg");
+      "/proc/self/environ", "/credentials.toml", "/credentials.tfrc.json", "/.terraformrc",
+      "/.s3cfg", "/.boto", "/rclone.conf", "/.msmtprc", "/.fetchmailrc", "/wallet.dat", "/.ssh",
+      "/.aws", "/.gnupg");
   return has_part(path, kHidden) || has_part(path, kOpen) || ends_with_any(path, kEnds) ||
-         path == "id_rsa" || path == ".env" || path == "credentials" || is_private_pem(path);
+         path == "id_rsa" || path == ".env" || path == "credentials" || is_private_pem(path) ||
+         is_environment(path);
 }
 
 namespace {

@@ -28,6 +28,7 @@ struct Folders {
 // `path` is normal. Devices are those that hold data.
 Scope scope_of(std::string_view path, Reach reach, const Folders& folders);
 
+bool is_tmp(std::string_view path) noexcept;     // below /tmp, /var/tmp …
 bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev/tty …
 bool is_endless_device(std::string_view path);   // /dev/zero and its kin, however spelled
 bool is_socket(std::string_view path) noexcept;  // bash's /dev/tcp/HOST/PORT

@@ -74,6 +74,8 @@ class Row {
 //   B container or image     S kind of a resource, perhaps a secret
 //   j path that is sent, or NAME:PATH        b path that is overwritten, or NAME:PATH
 //   P sets something of the system   R content of a tree   C files of a list are created below
+//   G path that is overwritten, or |COMMAND   J file that lists names of files, which are read
+//   K expression of yq   X path of a new file, or its folder
 //   D, M, W, R reach everything below
 //
 // Effects: n network  l listens  P power  g grants  V lifts  S system service  s user service

@@ -28,7 +28,7 @@ constexpr RowText kRows[] = {
     {"read", ".*", "-0rse -a:. -d:. -i:. -n:. -N:. -p:. -t:Z -u:.", "+"},
     {"readarray|mapfile", ".*", "-0t -C:x -c:. -d:. -n:. -O:. -s:. -u:.", "+"},
     {"yes", ".*", "", ""},
-    {"history", ".*", "-c!T -d:.!T -nrps -a!0 -w!a", "+"},
+    {"history", "n*", "-c!T -d:.!T -n@r -r@r -ps -a@a -w!a@a", "+"},
     {"umask", "H*", "-pS", "+"},
     {"ulimit", "H*", "-0SHabcdefiklmnpqrstuvxPRT", "+"},
     {"set|shopt|setopt|unsetopt|enable|complete|compgen|compopt|zstyle|autoload|"
@@ -48,8 +48,10 @@ constexpr RowText kRows[] = {
     {"zsh:print", ".*", "-0aclnNoOipPrRDbmS -C:. -f:. -u:. -v:N -x:. -X:. -s!T -z!U", "+"},
     {"zsh:setopt|zsh:unsetopt|zsh:integer|zsh:float|zsh:private", ".*", "", "kE+"},
     {"zsh:-", "c", "", "E+-"},
-    {"zsh:whence|zsh:where|zsh:which|zsh:type|zsh:functions", ".*", "-0acfmpsSvwx", "+"},
-    {"zsh:hash|zsh:unhash|zsh:rehash", ".*", "-dfLmrv", "k+"},
+    {"zsh:whence|zsh:where|zsh:which|zsh:type", ".*", "-0acfmpsSvwx", "+"},
+    {"zsh:functions", ".*", "-c!U -0afmpsSvwx", "+"},
+    {"zsh:hash", "e*", "-dfLmrv", "k+"},
+    {"zsh:unhash|zsh:rehash", ".*", "-dfLmrv", "k+"},
     {"zsh:zmodload|zsh:autoload|zsh:sched|zsh:zle|zsh:bindkey|zsh:zstyle|zsh:compdef|zsh:compadd|"
      "zsh:zcompile|zsh:ztcp|zsh:zsocket|zsh:zpty|zsh:zparseopts|zsh:emulate|zsh:enable|"
      "zsh:disable|zsh:vared|zsh:fc|zsh:r|zsh:add-zsh-hook|zsh:zf_rm|zsh:zf_rmdir|zsh:zf_mv|"

@@ -34,7 +34,7 @@ constexpr RowText kRows[] = {
      "--verbose --zero-terminated",
      "e"},
     {"wc", "r*",
-     "-clLmw --bytes --chars --lines --max-line-length --words --files0-from=r "
+     "-clLmw --bytes --chars --lines --max-line-length --words --files0-from=J "
      "--total=.",
      "="},
     {"nl", "r*",
@@ -57,10 +57,10 @@ constexpr RowText kRows[] = {
     {"stat", "n*", "-Lft -c:. --dereference --file-system --cached=. --format=. --printf=. --terse",
      ""},
     {"file", "r*",
-     "-bEhiIkLlnNprsSvzZ0dD -e:. -F:. -f:r -P:. -m:r --brief --exclude=. --extension "
+     "-bEhiIkLlnNprsSvzZ0dD -e:. -F:. -f:J -P:. -m:r --brief --exclude=. --extension "
      "--mime --mime-type --mime-encoding --keep-going --list --dereference "
      "--no-dereference --no-buffer --no-pad --print0 --preserve-date --parameter=. "
-     "--raw --special-files --uncompress --separator=. --files-from=r --magic-file=r "
+     "--raw --special-files --uncompress --separator=. --files-from=J --magic-file=r "
      "--apple --debug",
      ""},
     {"du", "n*",
@@ -135,7 +135,8 @@ constexpr RowText kRows[] = {
      ""},
     {"mkdir", "a*", "-pvZ -m:. --mode=. --parents --verbose --context?.", ""},
     {"rmdir", "d*", "-pv --ignore-fail-on-non-empty --parents --verbose", ""},
-    {"mktemp", ".*", "-dqV -u!0 -p:. -t --directory --dry-run --quiet --suffix=. --tmpdir?.", "a"},
+    {"mktemp", "X*",
+     "-dqV -u!0 -p:X -t --directory --dry-run!0 --quiet --suffix=. --tmpdir?X", "a"},
     {"mkfifo", "a*", "-Z -m:. --mode=. --context?.", ""},
     {"mknod", "a..*", "-Z -m:. --mode=.", "P"},
     {"rm", "d*",
@@ -166,8 +167,8 @@ constexpr RowText kRows[] = {
     {"link", "na", "", ""},
     {"install", "r*w",
      "-Z --preserve-context --context?. "
-     "-bcCdDpsTv -g:. -m:. -o:. -S:. -t:w$ --backup?. --compare --directory@a "
-     "--group=. --mode=. --owner=. --preserve-timestamps --strip --strip-program=e "
+     "-bcCdDpsTv -g:. -m:y -o:. -S:. -t:w$ --backup?. --compare --directory@a "
+     "--group=. --mode=y --owner=. --preserve-timestamps --strip --strip-program=e "
      "--suffix=. --target-directory=w$ --no-target-directory --verbose",
      ""},
     {"chmod", "ym*",
@@ -296,7 +297,7 @@ constexpr RowText kRows[] = {
      "--perms --noheadings --output=. --output-all --paths --pairs --raw --inverse "
      "--scsi --topology --tree?. --sort=. --zoned",
      ""},
-    {"blkid", "n*", "-giklpDdhv -c:. -L:. -O:. -o:. -s:. -t:. -U:.", "+"},
+    {"blkid", "n*", "-giklpDdhv -c:w -L:. -O:. -o:. -s:. -t:. -U:.", "+"},
     {"findmnt", "n*",
      "-aAbcCDeEfFhiJklmnNPpRrsuUvVxyZ -O:. -o:. -t:. -S:. -T:. -M:. --df --all "
      "--ascii --json --list --kernel --noheadings --output=. --pairs --raw "

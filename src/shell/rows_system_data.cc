@@ -157,7 +157,7 @@ constexpr RowText kRows[] = {
     {"visudo", "", "", "U"},
     {"setcap|capsh", ".*", "", "gU"},
     {"getcap", "n*", "-rnv", "+"},
-    {"getent", ".*", "-s:. -i -A --service=.", ""},
+    {"getent", "S.*", "-s:. -i -A --service=.", ""},
     {"setenforce|apparmor_parser|aa-disable|aa-complain|semanage|setsebool|"
      "restorecon|chcon|auditctl|augenrules",
      ".*", "", "TU"},

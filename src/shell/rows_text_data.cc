@@ -34,7 +34,7 @@ constexpr RowText kRows[] = {
      "--dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting "
      "--month-sort --human-numeric-sort --numeric-sort --random-sort "
      "--random-source=r --reverse --sort=. --version-sort --batch-size=. --check?. "
-     "--compress-program=e --debug --files0-from=r --key=. --merge --output=w "
+     "--compress-program=e --debug --files0-from=J --key=. --merge --output=w "
      "--stable --buffer-size=. --field-separator=. --temporary-directory=a "
      "--parallel=. --unique --zero-terminated",
      "e"},
@@ -87,7 +87,7 @@ constexpr RowText kRows[] = {
      "--slurp --sort-keys --exit-status --ascii-output --stream --seq --indent=. "
      "--from-file=r#",
      "+"},
-    {"yq", ".r*", "-CejMNnPry -o:. -p:. -i@w -I:. --inplace@w --output-format=. --raw-output", "+"},
+    {"yq", "Kr*", "-CejMNnPry -o:. -p:. -i@w -I:. --inplace@w --output-format=. --raw-output", "+"},
     {"xmllint", "r*",
      "--format --noout --recover --html --xpath=. --valid --schema=r --huge --nonet "
      "--output=w -o:w",

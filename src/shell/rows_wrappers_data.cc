@@ -43,7 +43,7 @@ constexpr RowText kRows[] = {
     {"xargs", "c",
      "-0oprtx -a:r -d:. -E:. -e?. -I:. -i?. -L:. -l?. -n:. -P:. -s:. -S:. -R:. -J:. "
      "--null --arg-file=r --delimiter=. --eof?. --replace?. --max-lines?. "
-     "--max-args=. --open-tty --max-procs=. --interactive --process-slot-var=. "
+     "--max-args=. --open-tty --max-procs=. --interactive --process-slot-var=N "
      "--no-run-if-empty --max-chars=. --show-limits --verbose --exit",
      "-"},
     {"parallel", "e*", "", "U"},
@@ -52,8 +52,8 @@ constexpr RowText kRows[] = {
      "--timeout=. --conflict-exit-code=. --close --no-fork --command=x",
      "a-"},
     {"strace|ltrace", "c",
-     "-AcCdDfFhikqrtTvVwxXyYzZ -a:. -b:. -e:. -E:. -I:. -o:w -O:. -p:p -P:. -s:. "
-     "-S:. -u:. --follow-forks --output=w --trace=.",
+     "-AcCdDfFhikqrtTvVwxXyYzZ -a:. -b:. -e:. -E:. -I:. -o:G -O:. -p:p -P:. -s:. "
+     "-S:. -u:. --follow-forks --output=G --trace=.",
      "-+"},
     {"gdb|lldb|valgrind|perf|rr", "e*", "", "U"},
     {"eatmydata|catchsegv|dumb-init|tini|fakeroot|xvfb-run|dbus-run-session|setarch64", "c", "",

@@ -225,4 +225,12 @@ Stream Stream::unknown() {
   return {};
 }
 
+Stream without_text(const Stream& stream) {
+  Stream out;
+  out.is_fetched = stream.is_fetched;
+  out.is_decoded = stream.is_decoded;
+  out.is_secret = stream.is_secret;
+  return out;
+}
+
 }  // namespace wick::shell

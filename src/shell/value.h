@@ -155,4 +155,7 @@ struct Stream {
   static Stream unknown();
 };
 
+// Something else that comes from where `stream` does.
+Stream without_text(const Stream& stream);
+
 }  // namespace wick::shell
