@@ -19,6 +19,9 @@ inline constexpr std::uint64_t kMaskFuel = 4'000'000;  // steps for one mask
 inline constexpr std::size_t kMaxShortestBytes = 1U << 20U;  // of a document's end
 inline constexpr std::size_t kMaxSteppedBytes = 1U << 18U;   // of those of a schema
 inline constexpr std::uint64_t kShortestFuel = 1'000'000;    // steps for one of a schema
+// Steps of LifeSearch for it, each of about 2 ns.
+inline constexpr std::uint64_t kShortestLifeFuel = 40'000'000;
+inline constexpr std::uint64_t kMaxShortestNodes = 20'000;  // values and rests that it looks into
 inline constexpr int kMaxShortestPieces = 100'000;
 inline constexpr std::size_t kMaxJsonStringStates = 200'000;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
@@ -55,7 +56,57 @@ TEST(OutputFormat, TheShortestDocument) {
   EXPECT_EQ(shortest(R"({"type":"object","minProperties":2})"), R"({"":0,"0":0})");
   EXPECT_EQ(shortest(R"({"type":"array","contains":{"const":5},"minContains":2,"maxItems":2})"),
             "[5,5]");
-  EXPECT_EQ(shortest(R"({"const":"a\"\\\n"})"), R"("a\"\\\u000a")");
+  EXPECT_EQ(shortest(R"({"const":"a\"\\\n\u0001"})"), R"("a\"\\\n\u0001")");
+}
+
+// `{"n0":X,"n1":X,…}` with X as `value` says.
+std::string object_of(int n, const std::string& value) {
+  std::string out = "{";
+  for (int i = 0; i < n; ++i)
+    out += cat(i == 0 ? "" : ",", "\"n", i, "\":", value);
+  return out + "}";
+}
+
+// All `n` properties are required, and no others may come.
+std::string closed_schema(int n, const std::string& of) {
+  std::string names;
+  for (int i = 0; i < n; ++i)
+    names += cat(i == 0 ? "" : ",", "\"n", i, "\"");
+  return cat(R"({"type":"object","additionalProperties":false,"properties":)", object_of(n, of),
+             R"(,"required":[)", names, "]}");
+}
+
+TEST(OutputFormat, TheShortestDocumentOfManyMembers) {
+  EXPECT_EQ(shortest(closed_schema(90, R"({"type":"string"})")), object_of(90, R"("")"));
+  EXPECT_EQ(shortest(closed_schema(300, closed_schema(3, R"({"type":["integer","null"]})"))),
+            object_of(300, object_of(3, "0")));
+  EXPECT_EQ(shortest(closed_schema(200, R"({"oneOf":[{"const":"a text"},{"type":"object"}]})")),
+            object_of(200, "{}"));
+  // Each member is found once, however often it is referred to.
+  std::string defs;
+  for (int i = 0; i < 40; ++i) {
+    defs += cat(i == 0 ? "" : ",", "\"d", i, R"(":{"anyOf":[{"$ref":"#/$defs/d)", i + 1,
+                R"("},{"type":"object","required":["x","y"],"properties":{"x":{"$ref":"#/$defs/d)",
+                i + 1, R"("},"y":{"$ref":"#/$defs/d)", i + 1, R"("}}}]})");
+  }
+  EXPECT_EQ(shortest(cat(R"({"$ref":"#/$defs/d0","$defs":{)", defs, R"(,"d40":{"const":"end"}}})")),
+            "\"end\"");
+}
+
+TEST(OutputFormat, TheShortestDocumentOfABranchIsInItsOrder) {
+  EXPECT_EQ(shortest(R"({"oneOf":[
+      {"type":"object","properties":{"k":{"const":"long enough"},"a":{},"b":{}},
+       "required":["k","a","b"],"additionalProperties":false},
+      {"type":"object","properties":{"k":{"const":"s"},"b":{},"c":{},"a":{}},
+       "required":["k","a","b","c"],"additionalProperties":false}]})"),
+            R"({"k":"s","b":0,"c":0,"a":0})");
+  EXPECT_EQ(shortest(R"({"type":"object","properties":{"k":{"enum":["a","bb"]},"x":{}},
+      "required":["k"],"if":{"properties":{"k":{"const":"a"}}},"then":{"required":["x"]}})"),
+            R"({"k":"bb"})");
+  EXPECT_EQ(shortest(R"({"type":"object","required":["n"],"properties":{"n":{"$ref":"#/$defs/t"}},
+      "$defs":{"t":{"anyOf":[{"type":"array","minItems":2,"items":{"$ref":"#/$defs/u"}},
+      {"const":"a text"}]},"u":{"anyOf":[{"$ref":"#/$defs/t"},{"const":"xy"}]}}})"),
+            R"({"n":"a text"})");
 }
 
 const std::vector<ResponseFormat>& formats() {

@@ -103,7 +103,7 @@ TEST(OutputFormats, NoFormatBreaksAtMaxTokens) {
       {schema(R"({"type":"array","minItems":100000})"), "no_short_end", "too many steps"},
       {schema(R"({"type":"array","items":{"type":"string"},"minItems":100000})"), "no_short_end",
        "short end"},
-      {schema(R"({"type":"object","minProperties":1000})"), "no_short_end", "short end"},
+      {schema(R"({"type":"object","minProperties":1000})"), "no_short_end", "too many steps"},
       {{.type = "grammar", .schema = "root ::= \"a\"{100000} [01]"},
        "max_tokens_too_small",
        " 100001 tokens"},

@@ -213,6 +213,8 @@ class FormulaPool {
   FormulaId children_alone(FormulaId of);
   // The place of `name` in the declared order of `of`; 0 if `of` does not declare it.
   std::uint32_t order_of(FormulaId of, TextId name);
+  // The parts of each ∨ in `of`, a ∨ or an ∧, together: fewer when some branch is over.
+  std::size_t n_branches(FormulaId of) const noexcept;
   // `of` for an array in which two equal items have come.
   FormulaId with_duplicate(FormulaId of);
   // Appends the kChild formulas in `of`, each once.

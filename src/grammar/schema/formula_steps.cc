@@ -264,6 +264,17 @@ std::uint32_t FormulaPool::order_of(FormulaId of, TextId name) {
   return order;
 }
 
+std::size_t FormulaPool::n_branches(FormulaId of) const noexcept {
+  const Formula& f = at(of);
+  if (f.kind == FormulaKind::kOr) return f.n;
+  std::size_t n = 0;
+  if (f.kind == FormulaKind::kAnd) {
+    for (const FormulaId part : children(f))
+      n += n_branches(part);
+  }
+  return n;
+}
+
 FormulaId FormulaPool::with_duplicate(FormulaId of) {
   Steps steps(*this, {.parts = Formula::kUniquePart},
               [&](Steps& all, FormulaId id, const Formula& f) {

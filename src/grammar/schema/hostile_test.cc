@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "grammar/schema/machine.h"
+#include "grammar/schema/recognizer.h"
 #include "support/hot_counters.h"
 
 namespace wick::grammar {
@@ -190,6 +191,61 @@ TEST(HostileSchema, ReferencesIntoALargeObjectAreFoundByHash) {
     defs += cat(i == 0 ? "" : ",", "\"a", i, R"(":true)");
   const auto refer = [](int i) { return cat(R"({"$ref":"#/$defs/a)", 19'999 - i, "\"}"); };
   EXPECT_EQ(answer(cat(defs, R"(},"allOf":)", list(20'000, refer), "}"), "1"), "accepted");
+}
+
+// "found", or the error's id.
+std::string short_end(const std::string& schema) {
+  auto made = SchemaRecognizer::parse(schema, {});
+  if (!made) return made.error().id;
+  SchemaRecognizer& recognizer = **made;
+  const auto end = recognizer.shortest(recognizer.start());
+  if (!end) return end.error().id;
+  recognizer.begin(~std::uint64_t{0});
+  StateId state = recognizer.start();
+  for (const char c : *end)
+    state = recognizer.step(state, static_cast<unsigned char>(c));
+  return recognizer.accepts(state) ? "found" : "wrong";
+}
+
+TEST(HostileSchema, AShortEndTakesBoundedStepsAndMemory) {
+  struct Case {
+    std::string schema, answer;
+  };
+
+  const auto two_items = [](int, const std::string& to) {
+    return cat(R"({"type":"array","minItems":2,"items":)", to, "}");
+  };
+  const auto two_members = [](int, const std::string& to) {
+    return cat(R"({"type":"object","required":["x","y"],"properties":{"x":)", to, R"(,"y":)", to,
+               "}}");
+  };
+  const auto one_or_other = [](int i, const std::string& to) {
+    return cat(R"({"anyOf":[{"type":"object","required":["a"],"properties":{"a":)", to,
+               R"(}},{"type":"array","minItems":)", i, R"(,"items":)", to, "}]}");
+  };
+  const auto alternative = [](int i) {
+    return cat(R"({"type":"object","required":["k)", i, R"("],"properties":)",
+               members(20, R"({"type":"string"})"), "}");
+  };
+  const Case cases[] = {
+      {chain(60, R"({"type":"null"})", two_items), "no_short_end"},  // 2⁶⁰ items
+      {chain(10, R"({"type":"null"})", two_members), "found"},
+      {chain(60, R"({"type":"null"})", one_or_other), "found"},
+      {R"({"type":"array","minItems":1000000000})", "no_short_end"},
+      {R"({"type":"object","minProperties":50})", "found"},
+      {cat(R"({"oneOf":)", list(8, alternative), "}"), ""},
+      {cat(R"({"type":"array","minItems":1000,"prefixItems":)",
+           list(1000, [](int j) { return cat(R"({"const":)", j, "}"); }), "}"),
+       ""},
+  };
+  for (const auto& [schema, wanted] : cases) {
+    test::reset_peak_bytes();
+    const long before = test::live_bytes();
+    const std::string found = short_end(schema);
+    EXPECT_LT(test::peak_bytes() - before, 32L << 20U) << schema.substr(0, 100);
+    EXPECT_EQ(found, wanted.empty() ? found : wanted) << schema.substr(0, 100);
+    EXPECT_NE(found, "wrong") << schema.substr(0, 100);
+  }
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class SchemaRecognizer final : public Recognizer {
   SchemaRecognizer(CompiledSchema schema, const JsonStyle& style)
       : machine_(std::move(schema), style.has_order),
         life_(machine_.pool(), machine_.cells(), style.has_order),
-        shortest_(machine_.pool(), machine_.cells(), life_, style.has_order),
+        shortest_(machine_.pool(), machine_.cells(), life_),
         style_(style) {}
 
   std::size_t used_bytes() const noexcept;  // about
@@ -91,11 +91,7 @@ class SchemaRecognizer final : public Recognizer {
   StateId if_live(const Place& to, Life life);
   Life may_leave(const State& from, unsigned char byte);
 
-  // Bytes that bring the document nearer to its end (recognizer_shortest.cc).
-  std::optional<std::string> next_piece(StateId id);
-  std::optional<std::string> rest_of_container(const State& state);
-  std::optional<std::string> rest_of_string(StateId id);
-  std::optional<std::string> one_byte(StateId id, std::string_view order);
+  class Ending;  // recognizer_shortest.cc
 
   // goal: the remaining requirement on the object or array of a frame. condition: the requirement
   // on the value in progress, as kChild leaves. wanted: the same as a formula at the value's start.

@@ -1,4 +1,9 @@
-// What closes a document: from each place the text up to the end of the value or container there.
+// What closes a document. From each place the text up to the end of the value or container there is
+// the shortest that the search finds; the container around it goes on from the place behind.
+//
+// The search says which members come. Their order is the machine's, which may depend on the values
+// before: a branch of a oneOf declares its own order, and a value decides between branches.
+#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
@@ -7,29 +12,67 @@
 
 namespace wick::grammar {
 
+// The end of a document, as it is written: the recognizer reads each byte.
+class SchemaRecognizer::Ending {
+ public:
+  Ending(SchemaRecognizer& recognizer, StateId id) : its_(recognizer), id_(id) {}
+
+  Result<std::string> write() {
+    for (int n_pieces = 0; !its_.accepts(id_); ++n_pieces) {
+      if (n_pieces == kMaxShortestPieces || !piece()) {
+        if (id_ == kFailedState) return its_.failure();
+        return its_.Recognizer::shortest(id_);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using NodeId = ShortestSearch::NodeId;
+  using Part = ShortestSearch::Part;
+
+  // An object or array whose parts are being written.
+  struct Open {
+    std::vector<Part> parts;
+    bool is_array;
+    bool has_comma = false;  // before the next part
+    std::size_t next = 0;
+    std::uint32_t n_done = 0;                  // copies of the next part
+    std::size_t n_branches = ~std::size_t{0};  // of the goal when the parts were put in order
+  };
+
+  bool piece();
+  bool rest_of_container(const State& state);
+  bool rest_of_string(const State& state);
+  bool one_byte(std::string_view order);
+  bool put(std::string_view text);
+  bool put_name(std::string_view name, std::string_view behind);
+  bool put_value(NodeId value);
+  bool put_parts();
+  void put_in_order(Open& object);
+
+  SchemaRecognizer& its_;
+  StateId id_;
+  std::string out_ = {};
+  std::vector<Open> open_ = {};
+};
+
 Result<std::string> SchemaRecognizer::shortest(StateId id) {
   begin(kShortestFuel);
+  life_.refuel(kShortestLifeFuel);
   shortest_.refuel();
-  std::string out;
-  for (int n_pieces = 0; !accepts(id); ++n_pieces) {
-    const auto piece = n_pieces < kMaxShortestPieces ? next_piece(id) : std::nullopt;
-    if (!piece || out.size() + piece->size() > kMaxSteppedBytes) return Recognizer::shortest(id);
-    for (const char c : *piece) {
-      id = step(id, static_cast<unsigned char>(c));
-      if (id == kFailedState) return failure();
-      if (id == kDeadState) return Recognizer::shortest(id);
-    }
-    out += *piece;
-  }
-  return out;
+  if (id == kDeadState || id == kFailedState) return Recognizer::shortest(id);
+  return Ending(*this, id).write();
 }
 
-std::optional<std::string> SchemaRecognizer::next_piece(StateId id) {
-  if (id == kDeadState || id == kFailedState) return std::nullopt;
-  const State state = states_[id];
+// Brings the document nearer to its end. False: no way was found.
+bool SchemaRecognizer::Ending::piece() {
+  const State state = its_.states_[id_];
   switch (state.place.where) {
-    case Where::kValue:
-      return shortest_.of_value(wanted(state.place.frame));
+    case Where::kValue: {
+      const auto found = its_.shortest_.value(its_.wanted(state.place.frame));
+      return found && put_value(*found) && put_parts();
+    }
     case Where::kFirstItem:
     case Where::kFirstName:
     case Where::kName:
@@ -37,62 +80,127 @@ std::optional<std::string> SchemaRecognizer::next_piece(StateId id) {
       return rest_of_container(state);
     case Where::kString:
     case Where::kNameString:
-      return rest_of_string(id);
+      return rest_of_string(state);
     case Where::kColon:
-      return ":";
+      return put(":");
     case Where::kNumber: {
-      if (machine_.pool().exprs().is_nullable(state.rest)) {
-        const Place behind = machine_.end_number(state.place);
-        return next_piece(state_of({.place = behind}));
+      if (its_.machine_.pool().exprs().is_nullable(state.rest)) {
+        id_ = its_.state_of({.place = its_.machine_.end_number(state.place)});
+        return id_ != kFailedState;
       }
-      const auto text = machine_.pool().automaton().shortest(state.rest);
-      return text ? *text : std::nullopt;
+      const auto text = its_.machine_.pool().automaton().shortest(state.rest);
+      return text && *text && put(**text);
     }
     default:
-      return one_byte(id, "aelnrsu");  // of a word
+      return one_byte("aelnrsu");  // of a word
   }
 }
 
-std::optional<std::string> SchemaRecognizer::rest_of_container(const State& state) {
+bool SchemaRecognizer::Ending::rest_of_container(const State& state) {
   const Where where = state.place.where;
   const std::uint32_t frame = state.place.frame;
-  const bool is_array = machine_.frame(frame).is_array;
-  const bool must_come = where == Where::kName;  // a member, behind a comma
-  const FormulaId of = goal(frame);
-  if (of == kNoFormula) return std::nullopt;
-  const std::string end = is_array ? "]" : "}";
-  if (machine_.pool().may_end(of)) {
-    if (!must_come) return end;
-    const regex::ExprId next = life_.next_names(of, names(frame));
-    if (next == regex::kNoExpr) return std::nullopt;
-    const auto name = shortest_.text_of(next);
-    if (!name) return std::nullopt;
-    std::string out = "\"";
-    append_spelled(*name, out);
-    return out + "\"";
+  const bool is_array = its_.machine_.frame(frame).is_array;
+  const FormulaId of = its_.goal(frame);
+  if (of == kNoFormula) return false;
+  if (its_.machine_.pool().may_end(of)) {
+    if (where != Where::kName) return put(is_array ? "]" : "}");
+    const regex::ExprId next = its_.life_.next_names(of, its_.names(frame));  // behind a comma
+    if (next == regex::kNoExpr) return false;
+    const auto name = its_.shortest_.text_of(next);
+    return name && put_name(*name, "");
   }
-  auto more = is_array ? shortest_.items(of) : shortest_.members(of, names(frame));
-  if (!more || more->empty()) return std::nullopt;
-  return (where == Where::kBehindValue ? "," : "") + *std::move(more) + end;
+  const auto rest = its_.shortest_.rest(of, is_array, its_.names(frame));
+  if (!rest) return false;
+  open_.push_back({.parts = its_.shortest_.parts(*rest),
+                   .is_array = is_array,
+                   .has_comma = where == Where::kBehindValue});
+  return put_parts();
 }
 
-std::optional<std::string> SchemaRecognizer::rest_of_string(StateId id) {
-  const State& state = states_[id];
+bool SchemaRecognizer::Ending::rest_of_string(const State& state) {
   if (state.place.spelling.where != Spelling::Where::kInside)
-    return one_byte(id, "\\u\"/bfnrt0123456789abcdef");
-  const auto text = shortest_.text_of(state.rest);
-  if (!text) return std::nullopt;
-  std::string out;
-  append_spelled(*text, out);
-  return out + "\"";
+    return one_byte("\"\\/bfnrtu0123456789abcdef");
+  const auto text = its_.shortest_.text_of(state.rest);
+  if (!text) return false;
+  std::string spelled;
+  append_spelled(*text, spelled);
+  return put(spelled + "\"");
 }
 
-std::optional<std::string> SchemaRecognizer::one_byte(StateId id, std::string_view order) {
+bool SchemaRecognizer::Ending::one_byte(std::string_view order) {
+  const StateId from = id_;
   for (const char c : order) {
-    const StateId next = step(id, static_cast<unsigned char>(c));
-    if (next != kDeadState && next != kFailedState) return std::string(1, c);
+    if (put(std::string_view(&c, 1))) return true;
+    id_ = from;
   }
-  return std::nullopt;
+  return false;
+}
+
+bool SchemaRecognizer::Ending::put(std::string_view text) {
+  if (out_.size() + text.size() > kMaxSteppedBytes) return false;
+  for (const char c : text) {
+    id_ = its_.step(id_, static_cast<unsigned char>(c));
+    if (id_ == kDeadState || id_ == kFailedState) return false;
+  }
+  out_ += text;
+  return true;
+}
+
+bool SchemaRecognizer::Ending::put_name(std::string_view name, std::string_view behind) {
+  std::string text = "\"";
+  append_spelled(name, text);
+  text += '"';
+  return put(text += behind);
+}
+
+// Of an object or array its beginning; the parts go to open_.
+bool SchemaRecognizer::Ending::put_value(NodeId value) {
+  const ShortestSearch& found = its_.shortest_;
+  if (const std::string* const text = found.text(value)) return put(*text);
+  const bool is_array = found.is_array(value);
+  open_.push_back({.parts = found.parts(value), .is_array = is_array});
+  return put(is_array ? "[" : "{");
+}
+
+// All of open_.
+bool SchemaRecognizer::Ending::put_parts() {
+  while (!open_.empty()) {
+    Open& last = open_.back();
+    if (last.next == last.parts.size()) {
+      if (!put(last.is_array ? "]" : "}")) return false;
+      open_.pop_back();
+      continue;
+    }
+    if (last.has_comma && !put(",")) return false;
+    last.has_comma = true;
+    if (!last.is_array) put_in_order(last);
+    const Part part = last.parts[last.next];
+    if (++last.n_done == part.n) {
+      ++last.next;
+      last.n_done = 0;
+    }
+    if (!last.is_array && !put_name(its_.machine_.pool().text_of(part.name), ":")) return false;
+    if (!put_value(part.node)) return false;
+  }
+  return true;
+}
+
+// Those that have not come, by the declared order that holds here; those without one come last.
+void SchemaRecognizer::Ending::put_in_order(Open& object) {
+  const auto from = object.parts.begin() + static_cast<std::ptrdiff_t>(object.next);
+  if (!its_.style_.has_order || object.parts.end() - from < 2) return;
+  FormulaPool& pool = its_.machine_.pool();
+  const FormulaId of = its_.goal(its_.states_[id_].place.frame);
+  if (of == kNoFormula) return;
+  const std::size_t n_branches = pool.n_branches(of);
+  if (n_branches == object.n_branches) return;
+  object.n_branches = n_branches;
+  std::vector<std::pair<std::uint32_t, Part>> ordered;
+  for (auto part = from; part != object.parts.end(); ++part)
+    ordered.emplace_back(pool.order_of(of, part->name) - 1U, *part);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(ordered.begin(), ordered.end(), from, [](const auto& one) { return one.second; });
 }
 
 }  // namespace wick::grammar

@@ -7,13 +7,16 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/strings.h"
 #include "grammar/constraint.h"
+#include "grammar/limits.h"
 #include "grammar/shared_strings.h"
 
 namespace wick::grammar {
@@ -144,6 +147,27 @@ bool finish(SchemaRecognizer& recognizer, StateId state, std::string& text, std:
   }
   text.clear();  // it only grew; says nothing
   return true;
+}
+
+// Bytes of the shortest document, found byte by byte; nothing if it takes too many states.
+std::optional<std::size_t> least_bytes(SchemaRecognizer& recognizer) {
+  constexpr std::size_t kMaxStates = 20'000;
+  std::vector<StateId> level = {recognizer.start()};
+  std::unordered_set<StateId> seen(level.begin(), level.end());
+  for (std::size_t n = 0; !level.empty() && seen.size() < kMaxStates; ++n) {
+    std::vector<StateId> next;
+    for (const StateId from : level) {
+      if (recognizer.accepts(from)) return n;
+      recognizer.begin(kMaskFuel);
+      for (unsigned char c = 1; c < 128; ++c) {
+        const StateId to = recognizer.step(from, c);
+        if (to == kFailedState) return std::nullopt;
+        if (to != kDeadState && seen.insert(to).second) next.push_back(to);
+      }
+    }
+    level = std::move(next);
+  }
+  return std::nullopt;
 }
 
 class BruteForce {
@@ -450,6 +474,26 @@ TEST(SchemaRecognizer, AnEndThatCannotBeSettledIsAnErrorAndNoRefusal) {
       EXPECT_TRUE(recognizer->accepts(walk(*recognizer, text))) << text.substr(0, n_before + 1);
     }
   }
+}
+
+TEST(SchemaRecognizer, TheShortestEndIsTheShortest) {
+  std::mt19937 random = seeded(5);
+  int n_compared = 0;
+  for (int i = 0; i < 400; ++i) {
+    const std::string schema = random_schema(random, 2);
+    auto made = SchemaRecognizer::parse(
+        schema, {.space = JsonStyle::Space::kNone, .has_order = random() % 2 == 0});
+    if (!made || (*made)->start() == kDeadState) continue;
+    SchemaRecognizer& recognizer = **made;
+    const auto end = recognizer.shortest(recognizer.start());
+    const auto n_bytes = least_bytes(recognizer);
+    if (!n_bytes) continue;
+    ASSERT_TRUE(end) << schema << ": " << to_string(end.error());
+    EXPECT_TRUE(recognizer.accepts(walk(recognizer, *end))) << schema << " " << *end;
+    EXPECT_EQ(end->size(), *n_bytes) << schema << " " << *end;
+    ++n_compared;
+  }
+  EXPECT_GT(n_compared, 200);
 }
 
 }  // namespace

@@ -1,25 +1,23 @@
 #include "grammar/schema/shortest.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "base/mix.h"
 
 namespace wick::grammar {
 
-namespace {
-
-bool is_letter_or_digit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-}  // namespace
-
 void append_spelled(std::string_view text, std::string& out) {
-  constexpr char kDigits[] = "0123456789abcdef";
+  constexpr char kDigits[] = "0123456789abcdef", kShort[] = "btn\0fr";  // from \b on
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte == '"' || byte == '\\') {
       out += '\\';
       out += c;
+    } else if (byte >= '\b' && byte <= '\r' && byte != '\v') {
+      out += '\\';
+      out += kShort[byte - '\b'];
     } else if (byte < 0x20) {
       out += "\\u00";
       out += kDigits[byte >> 4U];
@@ -30,216 +28,185 @@ void append_spelled(std::string_view text, std::string& out) {
   }
 }
 
-std::optional<std::string> ShortestSearch::text_of(regex::ExprId language) {
-  regex::Automaton& automaton = pool_.automaton();
-  regex::ExprPool& exprs = pool_.exprs();
-  const auto any = automaton.shortest(language);
-  if (!any || !*any) return std::nullopt;
-  if (std::all_of((*any)->begin(), (*any)->end(), is_letter_or_digit)) return **any;
-  using regex::ByteSet;
-  const ByteSet letters =
-      ByteSet::range('0', '9') | ByteSet::range('A', 'Z') | ByteSet::range('a', 'z');
-  const regex::ExprId plain = exprs.repeat(exprs.bytes(letters), 0, regex::kUnbounded);
-  const regex::ExprId both = exprs.intersect({language, plain});
-  std::string spelled;
-  append_spelled(**any, spelled);
-  if (spelled.empty() || both == regex::kNoExpr) return **any;
-  const auto word = automaton.shortest(both);
-  return word && *word && (*word)->size() <= spelled.size() ? **word : **any;
+// The nodes stay for the next operation, while they are few.
+void ShortestSearch::refuel() {
+  fuel_ = kMaxShortestNodes;
+  if (nodes_.size() <= kMaxShortestNodes / 8) return;
+  nodes_.clear();
+  ids_.clear();
 }
 
-std::optional<std::string> ShortestSearch::typed_value(FormulaId typed, ValueType type) {
-  if (type == kNullType) return "null";
-  if (type == kFalseType) return "false";
-  if (type == kTrueType) return "true";
-  if (type == kArrayType || type == kObjectType) {
-    const bool is_array = type == kArrayType;
-    auto inner = is_array ? items(typed) : members(typed, {});
-    if (!inner) return std::nullopt;
-    return (is_array ? "[" : "{") + *inner + (is_array ? "]" : "}");
-  }
-  regex::ExprPool& exprs = pool_.exprs();
-  const regex::ExprId language =
-      type == kNumberType ? life_.numbers(typed)
-                          : exprs.intersect({pool_.string_language(typed), exprs.any_text()});
-  if (language == regex::kNoExpr) return std::nullopt;
-  if (type == kNumberType) {
-    const auto number = pool_.automaton().shortest(language);
-    return number ? *number : std::nullopt;
-  }
-  const auto text = text_of(language);
-  if (!text) return std::nullopt;
-  std::string out = "\"";
-  append_spelled(*text, out);
-  return out + "\"";
+ShortestSearch::NodeId ShortestSearch::node_of(const Goal& goal) {
+  std::uint64_t h =
+      mix_hash(static_cast<std::uint64_t>(goal.kind), std::uint64_t{goal.of} << 32U | goal.n_first);
+  h = mix_hash(h, std::uint64_t{goal.names.came} << 32U | goal.names.last);
+  h = mix_hash(h, goal.names.within);
+  const auto hash = static_cast<std::uint32_t>(h ^ (h >> 32U));
+  const NodeId known = ids_.find(hash, [&](NodeId id) { return nodes_[id].goal == goal; });
+  if (known != FlatHashMap::kNone) return known;
+  const auto id = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back({.goal = goal, .lower = least_of(goal)});
+  ids_.add(hash, id);
+  return id;
 }
 
-std::optional<std::string> ShortestSearch::of_value(FormulaId of) {
-  if (of == kAlways) return "0";
-  if (of == kNever || of == kNoFormula || !spend()) return std::nullopt;
-  if (const auto known = values_.find(of); known != values_.end()) return known->second;
-  if (!open_.emplace(of, true).second) return std::nullopt;  // a shorter one is not inside itself
-  ++depth_;
-  std::optional<std::string> best;
-  for (const ValueType type :
-       {kNumberType, kStringType, kArrayType, kObjectType, kNullType, kTrueType, kFalseType}) {
-    if (best && best->size() <= 2) break;
-    const FormulaId typed = pool_.of_type(of, type);
-    if (typed == kNever || typed == kNoFormula) continue;
-    if (type <= kTrueType && typed != kAlways) continue;
-    auto text = typed_value(typed, type);
-    if (text && (!best || text->size() < best->size())) best = std::move(text);
-  }
-  --depth_;
-  open_.erase(of);
-  if (best) values_[of] = *best;
-  return best;
+ShortestSearch::Cost ShortestSearch::cost_of(const Node& node,
+                                             const Choice& choice) const noexcept {
+  if (choice.n_open > 0) return kNoCost;
+  const bool has_brackets = node.goal.kind == Kind::kValue && !choice.parts.empty();
+  if (!has_brackets) return choice.sum;
+  return choice.sum == 0 ? 2 : choice.sum + 1;  // the last comma is none
 }
 
-// A declared order is that of the members, whichever demand found them.
-std::string ShortestSearch::join(FormulaId of, std::vector<Member> members) {
-  if (has_order_) {
-    const auto order = [&](const Member& member) {
-      return pool_.order_of(of, member.name) - 1U;  // those without one come last
-    };
-    std::stable_sort(members.begin(), members.end(),
-                     [&](const Member& a, const Member& b) { return order(a) < order(b); });
+ShortestSearch::Cost ShortestSearch::lower_bound(NodeId id) const noexcept {
+  const Node& node = nodes_[id];
+  return node.is_final ? node.cost : node.lower;
+}
+
+ShortestSearch::Cost ShortestSearch::lower_bound(const Node& node,
+                                                 const Choice& choice) const noexcept {
+  Cost sum = choice.bytes;
+  for (const Part& part : choice.parts)
+    sum += times(lower_bound(part.node), part.n);
+  const bool has_brackets = node.goal.kind == Kind::kValue && !choice.parts.empty();
+  return has_brackets ? std::max(sum + 1, Cost{2}) : sum;
+}
+
+bool ShortestSearch::may_improve(NodeId id, std::uint32_t choice) const noexcept {
+  const Node& node = nodes_[id];
+  const Cost least = lower_bound(node, node.choices[choice]);
+  return least < node.cost && least <= kMaxSteppedBytes;
+}
+
+void ShortestSearch::add(NodeId id, Choice choice) {
+  Node& node = nodes_[id];
+  const auto at = static_cast<std::uint32_t>(node.choices.size());
+  choice.sum = choice.bytes;
+  for (const Part& part : choice.parts) {
+    Node& its = nodes_[part.node];
+    its.uses.push_back({.node = id, .choice = at, .n = part.n});
+    if (its.cost == kNoCost) {
+      ++choice.n_open;
+    } else {
+      choice.sum += times(its.cost, part.n);
+    }
   }
-  std::string out;
-  for (const Member& member : members) {
-    if (!out.empty()) out += ',';
-    out += '"';
-    append_spelled(pool_.text_of(member.name), out);
-    out += "\":";
-    out += member.value;
+  node.choices.push_back(std::move(choice));
+  improve(id, at);
+}
+
+// The choice has become cheaper, and with it what uses its node. First come, first served: each
+// node is seen a few times at most, where the last first could take exponential time.
+void ShortestSearch::improve(NodeId id, std::uint32_t choice) {
+  std::vector<std::pair<NodeId, std::uint32_t>> open = {{id, choice}};
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto [at, which] = open[i];
+    Node& node = nodes_[at];
+    const Cost cost = cost_of(node, node.choices[which]), old = node.cost;
+    if (cost >= old || cost > kMaxSteppedBytes) continue;
+    node.cost = cost;
+    node.best = which;
+    for (const Use& use : node.uses) {
+      Choice& its = nodes_[use.node].choices[use.choice];
+      its.sum += times(cost, use.n);
+      if (old == kNoCost) {
+        --its.n_open;
+      } else {
+        its.sum -= times(old, use.n);
+      }
+      if (its.n_open == 0) open.emplace_back(use.node, use.choice);
+    }
+  }
+}
+
+// The cheapest choice is looked into first.
+void ShortestSearch::visit(NodeId id) {
+  Node& node = nodes_[id];
+  if (node.is_final || node.run == run_) return;
+  node.run = run_;
+  visited_.push_back(id);
+  std::vector<std::pair<Cost, std::uint32_t>> order;
+  for (std::uint32_t i = 0; i < node.choices.size(); ++i) {
+    if (!node.choices[i].parts.empty()) order.emplace_back(lower_bound(node, node.choices[i]), i);
+  }
+  std::sort(order.rbegin(), order.rend());
+  for (const auto& [least, i] : order)
+    todo_.emplace_back(id, i);
+}
+
+// False: nothing was found. Each node that is visited has the least cost at the end, because each
+// of its choices was looked into, or costs more than another; see `lower_bound`.
+bool ShortestSearch::search(NodeId root) {
+  is_cut_ = false;
+  ++run_;
+  todo_.clear();
+  visited_.clear();
+  if (expand(root)) visit(root);
+  while (!todo_.empty() && fuel_ != 0) {
+    const auto [id, which] = todo_.back();
+    todo_.pop_back();
+    if (!may_improve(id, which)) continue;
+    const std::vector<Part> parts = nodes_[id].choices[which].parts;
+    bool is_whole = true;
+    for (const Part& part : parts)
+      is_whole = is_whole && expand(part.node);
+    if (!is_whole || !may_improve(id, which)) continue;
+    for (const Part& part : parts)
+      visit(part.node);
+  }
+  if (!is_cut_ && fuel_ != 0) {
+    for (const NodeId id : visited_)
+      nodes_[id].is_final = true;
+  }
+  return nodes_[root].cost != kNoCost;
+}
+
+ShortestSearch::NodeId ShortestSearch::rest_of(NodeId value_or_rest) const noexcept {
+  const Node& node = nodes_[value_or_rest];
+  return node.goal.kind == Kind::kValue ? node.choices[node.best].parts[0].node : value_or_rest;
+}
+
+std::optional<ShortestSearch::NodeId> ShortestSearch::value(FormulaId of) {
+  const NodeId root = node_of({.of = of});
+  return search(root) ? std::optional(root) : std::nullopt;
+}
+
+std::optional<ShortestSearch::NodeId> ShortestSearch::rest(FormulaId of, bool is_array,
+                                                           FreeNames names) {
+  Goal goal{.of = of, .kind = is_array ? Kind::kArray : Kind::kObject};
+  if (!is_array) goal.names = life_.ordered(of, names);
+  const NodeId root = node_of(goal);
+  return search(root) ? std::optional(root) : std::nullopt;
+}
+
+const std::string* ShortestSearch::text(NodeId value) const noexcept {
+  const Node& node = nodes_[value];
+  const Choice& best = node.choices[node.best];
+  return best.parts.empty() ? &best.text : nullptr;
+}
+
+bool ShortestSearch::is_array(NodeId value_or_rest) const noexcept {
+  return nodes_[rest_of(value_or_rest)].goal.kind == Kind::kArray;
+}
+
+// Those of its best choice and of the rests behind.
+std::vector<ShortestSearch::Part> ShortestSearch::parts(NodeId value_or_rest) const {
+  std::vector<Part> out;
+  TextId first = kNoName;  // of the value that the rest begins with
+  for (std::optional<NodeId> rest = rest_of(value_or_rest); rest;) {
+    const Node& node = nodes_[*rest];
+    rest = std::nullopt;
+    for (Part part : node.choices[node.best].parts) {
+      if (part.name == kNoName) part.name = first;
+      if (nodes_[part.node].goal.kind == Kind::kValue) {
+        out.push_back(part);
+      } else {
+        rest = part.node;
+        first = part.name;
+      }
+    }
   }
   return out;
-}
-
-std::optional<std::string> ShortestSearch::members(FormulaId of, FreeNames names) {
-  auto rest = rest_of(of, false, names);
-  if (!rest) return std::nullopt;
-  return join(of, std::move(rest->members));
-}
-
-std::optional<std::string> ShortestSearch::items(FormulaId of) {
-  const auto rest = rest_of(of, true, {});
-  if (!rest) return std::nullopt;
-  std::string out;
-  for (const Member& item : rest->members) {
-    if (!out.empty()) out += ',';
-    out += item.value;
-  }
-  return out;
-}
-
-ShortestSearch::Found ShortestSearch::rest_of(FormulaId of, bool is_array, FreeNames names) {
-  if (of == kAlways) return Rest{.value = "0"};
-  if (!spend()) return std::nullopt;
-  if (!is_array) names = life_.ordered(of, names);
-  FormulaId yes = kNever, no = kNever;
-  if (life_.split(of, yes, no)) {
-    auto found = rest_of(yes, is_array, names);
-    return found ? found : rest_of(no, is_array, names);
-  }
-  ++depth_;
-  Found best;
-  int n_choices = 0;
-  static_cast<void>(life_.branches(of, [&](const Leaves& leaves) {
-    Leaves others;
-    const FormulaId child = life_.children_of(leaves, others);
-    if (life_.of_value(child) != Life::kLive) return Life::kDead;
-    const Life rest = is_array ? life_.array_branch(others) : life_.object_branch(others, names);
-    if (rest != Life::kLive) return Life::kDead;
-    auto value = of_value(child);
-    if (!value) return Life::kDead;
-    Found found = is_array ? array_branch(others) : object_branch(others, names);
-    if (!found) return Life::kDead;
-    found->size += value->size();
-    found->value = *std::move(value);
-    if (!best || found->size < best->size) best = std::move(found);
-    return ++n_choices < kMaxChoices ? Life::kDead : Life::kLive;
-  }));
-  --depth_;
-  return best;
-}
-
-// As LifeSearch::object_branch().
-ShortestSearch::Found ShortestSearch::object_branch(const Leaves& leaves, FreeNames names) {
-  const std::size_t at = life_.demand_of(leaves);
-  if (at == leaves.size()) return Rest{};
-  if (!spend()) return std::nullopt;
-  const FormulaId demand = leaves[at], all = pool_.all_of(leaves);
-  Leaves rest = leaves;
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
-  const FormulaId others = pool_.all_of(rest);
-  Found best;
-  const auto try_name = [&](TextId name) {
-    const FormulaId left = pool_.both(life_.taken(demand, name), pool_.behind_name(others, name));
-    const FreeNames behind{cells_.add(names.came, name), names.last, names.within};
-    if (life_.of_object(left, behind) != Life::kLive) return;
-    Found found = rest_of(left, false, behind);
-    if (!found) return;
-    found->size += pool_.text_of(name).size() + 4;
-    if (best && best->size <= found->size) return;
-    found->members.insert(found->members.begin(), {name, std::move(found->value)});
-    best = std::move(found);
-  };
-  const Formula f = pool_.at(demand);
-  if (f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one()) {
-    const TextId name = pool_.names(f.a).text;
-    if (life_.is_free(all, names, name)) try_name(name);
-    return best;
-  }
-  std::vector<regex::ExprId> languages;
-  const NameId within = f.kind == FormulaKind::kNameSome ? f.a : kAnyName;
-  if (!life_.kinds(all, within, names, languages)) return std::nullopt;
-  int n_found = 0;
-  for (const regex::ExprId language : languages) {
-    const auto name = text_of(language);
-    if (!name) continue;
-    try_name(pool_.text(*name));
-    if (best && ++n_found >= kMaxChoices) break;
-  }
-  return best;
-}
-
-// As LifeSearch::array_branch().
-ShortestSearch::Found ShortestSearch::array_branch(const Leaves& leaves) {
-  bool is_alike = true, has_most = false;
-  const std::size_t at = life_.demand_of_array(leaves, is_alike, has_most);
-  if (at == leaves.size()) return Rest{};
-  if (!spend()) return std::nullopt;
-  if (is_alike) return array_demand(leaves, at, has_most);
-  Found found = rest_of(pool_.behind_item(pool_.all_of(leaves)), true, {});
-  if (!found) return found;
-  found->members.insert(found->members.begin(), {0, std::move(found->value)});
-  found->size += 1;
-  return found;
-}
-
-ShortestSearch::Found ShortestSearch::array_demand(const Leaves& leaves, std::size_t at,
-                                                   bool has_most) {
-  const Formula demand = pool_.at(leaves[at]);
-  Leaves rest = leaves;
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
-  FormulaId taken = kNoFormula;
-  std::uint32_t n = 1;  // equal items
-  if (demand.kind == FormulaKind::kRestItems) {
-    taken = pool_.broken_by_item(leaves[at]);
-  } else {
-    const std::uint32_t less = has_most ? demand.d - 1 : 0;
-    n = demand.d - less;
-    taken = pool_.both(pool_.child(demand.c),
-                       less == 0 ? kAlways : pool_.some_items(0, kNoEnd, demand.c, less));
-  }
-  Found found = rest_of(pool_.both(taken, pool_.behind_item(pool_.all_of(rest))), true, {});
-  if (!found) return found;
-  const std::size_t bytes = n * (found->value.size() + 1);
-  if (bytes > kMaxText) return std::nullopt;
-  found->size += bytes;
-  found->members.insert(found->members.begin(), n, {0, found->value});
-  return found;
 }
 
 }  // namespace wick::grammar
