@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,7 +122,7 @@ class Compiler {
     return known->second;
   }
 
-  // A node without assertions.
+  // A node without assertions, or one with ^ behind the text's start.
   ExprId plain(std::uint32_t index) {
     const Syntax& node = at(index);
     switch (node.kind) {
@@ -134,6 +135,8 @@ class Compiler {
       }
       case SyntaxKind::kSet:
         return character(tree_.sets[node.set]);
+      case SyntaxKind::kStart:  // see anchored()
+        return kEmptySet;
       case SyntaxKind::kRepeat:
         return pool_.repeat(plain(node.parts[0]), node.min, node.max);
       case SyntaxKind::kSequence: {
@@ -217,7 +220,12 @@ class Compiler {
           {pool_.concat(word, after[kBehindWord]), pool_.concat(other, after[kBehindOther])});
       return {out, out, out};
     }
-    const ExprId it = plain(index);
+    return joined(plain(index), after);
+  }
+
+  // `it` before `after`.
+  After joined(ExprId it, const After& after) {
+    const bool words_differ = after[kBehindWord] != after[kBehindOther];
     if (!words_differ && (after[kAtStart] == after[kBehindWord] || !pool_.is_nullable(it))) {
       const ExprId out = pool_.concat(it, after[kBehindWord]);
       return {out, out, out};
@@ -255,7 +263,16 @@ class Compiler {
     if (node.max == kUnbounded && is_last) {
       if (const auto out = guarded(node); out != kEmptySet) return After{out, out, out};
     }
-    const std::uint32_t n = node.max == kUnbounded ? kUnbounded : node.max;
+    if (const auto body = within(node.parts[0]))
+      return joined(pool_.repeat(*body, node.min, node.max), after);
+    if (after[0] == after[1] && after[1] == after[2]) {
+      if (const auto out = guarded_before(node, after[0]); out != kEmptySet)
+        return After{out, out, out};
+    }
+    if (node.max == kUnbounded && node.min <= kMaxUnrolled && is_anchored(node.parts[0]) &&
+        after[kBehindWord] == after[kBehindOther])
+      return anchored(node, after);
+    const std::uint32_t n = node.max;
     if (n > kMaxUnrolled) {
       return refused("an assertion in a repetition", node.at,
                      cat("only in one of at most ", kMaxUnrolled, " times"));
@@ -292,6 +309,87 @@ class Compiler {
     }
     const ExprId characters = pool_.repeat(plain(body.parts[n_looks]), node.min, node.max);
     return pool_.minus(characters, pool_.unite(bad));
+  }
+
+  // (x(?!a))* before texts in which no a can stand behind the first character, x one character: no
+  // suffix of the whole but itself begins with a. kEmptySet: not of this form.
+  ExprId guarded_before(const Syntax& node, ExprId after) {
+    const Syntax& body = at(node.parts[0]);
+    if (body.kind != SyntaxKind::kSequence || body.parts.size() < 2 || node.max == 0)
+      return kEmptySet;
+    const Syntax& first = at(body.parts[0]);
+    if (first.kind != SyntaxKind::kSet && first.kind != SyntaxKind::kCharacter) return kEmptySet;
+    std::vector<ExprId> bad;
+    for (std::size_t i = 1; i < body.parts.size(); ++i) {
+      const Syntax& look = at(body.parts[i]);
+      const bool is_plain = look.kind == SyntaxKind::kAhead && !at(look.parts[0]).has_assertion;
+      if (!is_plain || !look.is_negative) return kEmptySet;
+      const ExprId seen = plain(look.parts[0]);
+      if (seen == kNoExpr) return kNoExpr;
+      if (pool_.at(after).max_len > pool_.at(seen).min_len) return kEmptySet;
+      bad.push_back(pool_.concat({pool_.any_character(), text_, seen, text_}));
+    }
+    const std::uint32_t least = std::max(node.min, 1U);
+    const ExprId all = pool_.concat(pool_.repeat(plain(body.parts[0]), least, node.max), after);
+    const ExprId some = pool_.minus(all, pool_.unite(bad));
+    return node.min == 0 ? pool_.unite({some, after}) : some;
+  }
+
+  // The language of a node whose assertions speak only of what follows within it: "\.(?!\.)/".
+  std::optional<ExprId> within(std::uint32_t index) {
+    const Syntax& node = at(index);
+    if (!node.has_assertion) return plain(index);
+    if (node.kind == SyntaxKind::kSequence) return sequence_within(node);
+    const bool is_repeat = node.kind == SyntaxKind::kRepeat;
+    if (!is_repeat && node.kind != SyntaxKind::kAlternatives) return std::nullopt;
+    std::vector<ExprId> parts;
+    for (const std::uint32_t part : node.parts) {
+      const auto one = within(part);
+      if (!one) return std::nullopt;
+      parts.push_back(*one);
+    }
+    return is_repeat ? pool_.repeat(parts[0], node.min, node.max) : pool_.unite(parts);
+  }
+
+  std::optional<ExprId> sequence_within(const Syntax& node) {
+    ExprId out = kEpsilon;
+    for (std::size_t i = node.parts.size(); i-- > 0;) {
+      const Syntax& part = at(node.parts[i]);
+      const bool is_ahead = part.kind == SyntaxKind::kAhead;
+      const auto it = within(is_ahead ? part.parts[0] : node.parts[i]);
+      if (!it || *it == kNoExpr || out == kNoExpr) return it;
+      if (!is_ahead) {
+        out = pool_.concat(*it, out);
+        continue;
+      }
+      if (pool_.at(*it).max_len > pool_.at(out).min_len) return std::nullopt;
+      const ExprId seen = pool_.concat(*it, text_);
+      out = part.is_negative ? pool_.minus(out, seen) : pool_.intersect({out, seen});
+    }
+    return out;
+  }
+
+  // Whether ^ is the only assertion.
+  bool is_anchored(std::uint32_t index) const {
+    const Syntax& node = at(index);
+    if (!node.has_assertion || node.kind == SyntaxKind::kStart) return true;
+    if (node.kind != SyntaxKind::kSequence && node.kind != SyntaxKind::kAlternatives &&
+        node.kind != SyntaxKind::kRepeat)
+      return false;
+    return std::all_of(node.parts.begin(), node.parts.end(),
+                       [&](std::uint32_t part) { return is_anchored(part); });
+  }
+
+  // Repeated without a limit. Only what begins at the text's start has ^; plain() has none.
+  Result<After> anchored(const Syntax& node, const After& after) {
+    const ExprId some = pool_.repeat(plain(node.parts[0]), 0, kUnbounded);
+    const ExprId more = pool_.concat(some, after[kBehindWord]);
+    WICK_TRY(const After once, compile(node.parts[0], {kEmptySet, more, more}));
+    After out = {pool_.unite({after[kAtStart], once[kAtStart]}), more, more};
+    for (std::uint32_t i = 0; i < node.min; ++i) {
+      WICK_TRY(out, compile(node.parts[0], out));
+    }
+    return out;
   }
 
   ExprPool& pool_;

@@ -15,7 +15,7 @@ import referencing.jsonschema
 HERE = "http://localhost:1234/"
 # Packages with documents that schemas of SchemaStore refer to, and where.
 OTHERS = {"har-schema/lib": "raw.githubusercontent.com/ahmadnassri/har-schema/master/lib", "@asyncapi/specs/schemas": "asyncapi.com/schema-store"}
-LEAST_COMPILED = 0.94
+LEAST_COMPILED = 0.95
 DRAFTS = {"draft-03": jsonschema.Draft3Validator, "draft-04": jsonschema.Draft4Validator, "draft-06": jsonschema.Draft6Validator,
           "2019-09": jsonschema.Draft201909Validator, "2020-12": jsonschema.Draft202012Validator}
 

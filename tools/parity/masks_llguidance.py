@@ -67,8 +67,12 @@ def wants_undeclared(schema):
 def kind(before, token, is_wicks, forced, schema):
     """The name of a difference, or None. `before`: the document up to here; `token`: bytes that only one of them allows; `forced`: the one
     token that llguidance allows."""
-    if is_wicks and forced.startswith(token):
-        return "the beginning of the one token that llguidance allows"
+    if is_wicks and forced and (forced.startswith(token) or token.startswith(forced)):
+        return "another token of the text that llguidance forces"
+    if not is_wicks and re.search(rb'"[^"]*\d\d:\d\d:$', before) and token.startswith(b"6"):
+        return "a second 60 where no leap second can be"
+    if not is_wicks and b"\xef\xbb\xbf" in token:
+        return "U+FEFF, white space for ECMA-262's \\s"
     try:
         (before + token).decode()
     except UnicodeDecodeError as error:
@@ -82,7 +86,7 @@ def kind(before, token, is_wicks, forced, schema):
             return "DEL in a string"
         if not where and byte and byte in b"0123456789.-+eE" and (NUMBER.search(before + token[:end]) or before + token[:end] == b""):
             return "a number's spelling"
-    if is_wicks and place(before) == "name" and wants_undeclared(schema):
+    if is_wicks and "name" in (place(before), place(before + token)) and wants_undeclared(schema):
         return "a name before a required one that is not declared"
     return None
 
