@@ -284,6 +284,19 @@ journey("a phone: everything fits, the list opens and closes", async () => {
   await page.tap("#close-settings");
 });
 
+journey("what is written while the page is loading stays", async () => {
+  await page.route(/js\/store\.js/, async (route) => {
+    await page.fill("#prompt", "in a hurry");
+    await route.continue();
+  });
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector("#model").options[0]?.text !== "…");
+  assert.equal(await page.inputValue("#prompt"), "in a hurry");
+  await page.press("#prompt", "Enter");
+  await page.waitForSelector(".facts");
+  assert.deepEqual(await texts(".said"), ["in a hurry"]);
+});
+
 journey("by keyboard alone: skip link, send, copy, new chat, hide the list", async () => {
   relay.script = echo;
   for (let i = 0; i < 20 && (await page.evaluate(() => document.activeElement.className)) !== "skip"; i++)
