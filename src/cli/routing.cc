@@ -92,6 +92,28 @@ bool is_routed(const RoutingSettings& settings, std::string_view model) {
                      [&](const ProviderSetting& one) { return one.endpoint.name == head; });
 }
 
+std::vector<std::string> local_models(const RoutingSettings& settings,
+                                      const std::string& default_model) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string name) {
+    if (name.empty()) name = default_model;
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  };
+  for (const route::Rule& rule : settings.rules) {
+    bool is_here = false;
+    for (const std::string& to : rule.to) {
+      if (to != "*" && to.substr(0, to.find('/')) != kLocal) continue;
+      add(to.substr(std::min(to.size(), kLocal.size() + 1)));
+      is_here = true;
+    }
+    if (!is_here && (rule.is_private || rule.continues)) add("");
+  }
+  if (const std::string& model = settings.cache.similar_by; !model.empty())
+    add(model.substr(kLocal.size() + 1));
+  return names;
+}
+
 std::shared_ptr<Provider> lazy_local(const Config& config) {
   return std::make_shared<LazyLocal>(config);
 }

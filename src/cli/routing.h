@@ -26,6 +26,11 @@ bool is_routed(const RoutingSettings& settings, std::string_view model);
 // local.model_path, or its default where that names a route.
 std::shared_ptr<Provider> lazy_local(const Config& config);
 
+// The local models that the rules may ask for, in their words ("qwen3-0.6b"), or `default_model`
+// where they name none. Empty: all is answered by other providers.
+std::vector<std::string> local_models(const RoutingSettings& settings,
+                                      const std::string& default_model);
+
 using KeyBudgets = std::function<std::vector<route::Budget>(const std::string& key)>;
 
 // `default_model` is that of a request without one. A ledger that cannot be opened is a warning:

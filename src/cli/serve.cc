@@ -19,6 +19,7 @@
 #include "base/thread.h"
 #include "cli/key_book.h"
 #include "cli/log_lines.h"
+#include "cli/model_folder.h"
 #include "cli/option_flags.h"
 #include "cli/options.h"
 #include "cli/out.h"
@@ -215,6 +216,23 @@ void obey_signals(Service& service, const std::stop_token& stop) {
   }
 }
 
+// Where no setting names a model, those that the rules may ask for; without rules the default one.
+Result<std::shared_ptr<ServedModels>> models_of(const Config& config,
+                                                std::vector<std::string> models,
+                                                RoutingSettings& routing) {
+  const bool is_told = !models.empty() || !config.texts("server.models").empty() ||
+                       config.origin("local.model_path") != "default";
+  const bool is_by_rules = !is_told && !routing.empty();
+  if (is_by_rules) models = local_models(routing, config.text("local.model_path"));
+  // A rule may name a model as --model does; the server knows it by its name.
+  for (route::Rule& rule : routing.rules) {
+    for (std::string& to : rule.to) {
+      if (to.starts_with("local/")) to = cat("local/", name_of_model(to.substr(6)));
+    }
+  }
+  return ServedModels::create(config, std::move(models), is_by_rules);
+}
+
 Result<int> serve(const ServeFlags& o) {
   return_freed_memory();
   forbid_core_dumps();
@@ -224,9 +242,9 @@ Result<int> serve(const ServeFlags& o) {
   Service service(o);
   WICK_TRY(server::Settings settings, settings_of(config));
   service.settings->set(std::move(settings));
-  WICK_TRY(service.models, ServedModels::create(config, o.models));
+  WICK_TRY(RoutingSettings routing, routing_settings(config.tables()));
+  WICK_TRY(service.models, models_of(config, o.models, routing));
   service.provider = service.models->provider();
-  WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
   service.key_file = config.text("server.api_key_file");
   if (!service.key_file.empty()) {
     WICK_TRY(const auto limits, open_limits(routing));

@@ -66,12 +66,14 @@ bool is_of(const LocalModel& model, const std::filesystem::path& path) {
 }  // namespace
 
 Result<std::shared_ptr<ServedModels>> ServedModels::create(const Config& config,
-                                                           std::vector<std::string> models) {
+                                                           std::vector<std::string> models,
+                                                           bool may_be_none) {
   const std::shared_ptr<ServedModels> made(new ServedModels);
   made->given_ = std::move(models);
+  made->may_be_none_ = may_be_none;
   made->config_ = config;
   made->catalog_ = std::make_shared<const Catalog>();
-  if (made->given_.size() <= 1) {
+  if (made->given_.size() <= 1 && !may_be_none) {
     const std::string name =
         made->given_.empty() ? config.text("local.model_path") : made->given_.front();
     if (const FoundOpener found = find_opener(name); found.open) {
@@ -120,8 +122,8 @@ Result<LocalPool::Held> ServedModels::load(std::string_view name) const {
 Result<std::shared_ptr<const ServedModels::Catalog>> ServedModels::look(const Config& config,
                                                                         bool is_offline) const {
   std::vector<std::string> wanted = given_;
-  if (wanted.empty()) wanted = config.texts("server.models");
-  if (wanted.empty()) wanted.push_back(config.text("local.model_path"));
+  if (wanted.empty() && !may_be_none_) wanted = config.texts("server.models");
+  if (wanted.empty() && !may_be_none_) wanted.push_back(config.text("local.model_path"));
   auto made = std::make_shared<Catalog>();
   for (const std::string& model : wanted) {
     WICK_TRY(const std::vector<NamedModel> found, models_in_folder(model));
@@ -160,7 +162,7 @@ Result<void> ServedModels::find() {
     const std::lock_guard lock(mutex_);
     catalog_ = found;
   }
-  if (found->begins_with_folder) return {};
+  if (found->names.empty() || found->begins_with_folder) return {};
   WICK_TRY([[maybe_unused]] const auto first, pool_->get(found->names.front().name));
   return {};
 }

@@ -22,9 +22,10 @@ namespace wick {
 
 class ServedModels {
  public:
-  // `models` empty: those of server.models, else that of local.model_path.
+  // `models` empty: those of server.models, else that of local.model_path; with `may_be_none` none.
   static Result<std::shared_ptr<ServedModels>> create(const Config& config,
-                                                      std::vector<std::string> models);
+                                                      std::vector<std::string> models,
+                                                      bool may_be_none = false);
   ServedModels(const ServedModels&) = delete;
   ServedModels& operator=(const ServedModels&) = delete;
 
@@ -57,6 +58,7 @@ class ServedModels {
   Result<void> swap(const Catalog& before, const Catalog& now);
 
   std::vector<std::string> given_;  // by flags; they hold at a reload, too
+  bool may_be_none_ = false;
   Config config_;
   std::map<std::string, std::filesystem::path> added_;  // by add(); under the mutex
   std::shared_ptr<Provider> provider_;

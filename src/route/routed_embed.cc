@@ -8,12 +8,21 @@ namespace {
 
 using Embedded = Result<std::vector<Embedding>>;
 
+// A request that was refused, or never sent, costs nothing.
+bool is_refused(const Embedded& embedded) {
+  if (embedded) return false;
+  const Error& error = embedded.error();
+  return error.id != "provider_timeout" && error.id != "bad_answer" &&
+         error.code != ErrorCode::kCancelled;
+}
+
 Settlement bill(const Candidate& to, const Facts& facts, const Embedded& embedded) {
   Settlement end{.has_failed = !embedded};
   if (embedded) {
     for (const Embedding& one : *embedded)
       end.usage.prompt_tokens += one.tokens;
   }
+  if (is_refused(embedded)) return end;
   end.is_estimated = end.usage.prompt_tokens == 0;
   if (to.most_cost == 0) return end;
   end.cost = end.is_estimated ? cost_of(*to.about.price, facts.most_tokens, 0)

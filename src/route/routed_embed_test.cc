@@ -69,8 +69,23 @@ TEST_F(RoutedEmbed, AnEqualDeploymentTakesTheFailedOnesPlace) {
   const auto rows = options.ledger->usage(0, false);
   ASSERT_EQ(rows->size(), 2U);
   EXPECT_EQ(rows->at(0).failed, 1);
+  EXPECT_EQ(rows->at(0).cost, rows->at(1).cost) << "what is refused costs nothing";
   EXPECT_EQ(rows->at(1).requests, 1);
   EXPECT_EQ(rows->at(1).prompt_tokens, 3);
+}
+
+TEST_F(RoutedEmbed, AnAnswerThatDidNotComeMayHaveItsCost) {
+  for (const char* const id : {"provider_timeout", "bad_answer", "not_supported"}) {
+    const bool may_cost = std::string_view(id) != "not_supported";
+    sims[0]->error = Error{.code = ErrorCode::kUnavailable, .id = id};
+    const auto cost = [this] {
+      const auto rows = options.ledger->usage(0, false);
+      return rows->empty() ? 0 : rows->at(0).cost;
+    };
+    const Nanos before = cost();
+    EXPECT_EQ(ask(), "two");
+    EXPECT_EQ(cost() > before, may_cost) << id;
+  }
 }
 
 TEST_F(RoutedEmbed, NoOtherModelDoes) {

@@ -42,7 +42,10 @@ SetResult set_key_budget(const JsonValue& value, const Field& /*field*/, ParsedR
   std::array<char, 32> text = {};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), *real(value),
                                  std::chars_format::fixed, kDigits);
-  parsed.keys.max_budget.assign(text.data(), end.ptr);
+  std::string_view digits(text.data(), static_cast<std::size_t>(end.ptr - text.data()));
+  digits = digits.substr(0, digits.find_last_not_of('0') + 1);  // a point is among them
+  if (digits.ends_with('.')) digits.remove_suffix(1);
+  parsed.keys.max_budget = digits;
   return {};
 }
 

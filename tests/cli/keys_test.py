@@ -331,7 +331,7 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
             made = server.json(path, {"key_alias": "bob", "models": ["tiny"], "max_budget": 0.1, "budget_duration": "30d", "rpm_limit": 100,
                                       "tpm_limit": 100000, "max_parallel_requests": 3, "duration": "7d"}, headers)
             self.assertEqual((made["key_alias"], made["models"], made["rpm_limit"], made["tpm_limit"]), ("bob", ["tiny"], 100, 100000))
-            self.assertEqual(made["budgets"][0]["cap_usd"], "0.100000")
+            self.assertEqual((made["budgets"][0]["budget"], made["budgets"][0]["cap_usd"]), ("0.1/30d", "0.100000"))
             self.until(lambda: self.chat(server, made["key"])[0] == 200, path)
             self.assertEqual(self.chat(server, made["key"], "far/m")[0], 403)
             listed = server.json("/v1/keys", None, headers)["data"]

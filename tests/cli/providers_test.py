@@ -369,12 +369,13 @@ x = "mirror/x"
 
     def test_the_server_serves_them_all(self):
         self.configure(**{'"5 USD"': '"0.004 USD"'})
-        server = serving.Server(self.home)
+        server = serving.Server(self.home, model=False)  # the local model is that of the rules
         try:
             names = [model["id"] for model in server.json("/v1/models")["data"]]
             self.assertEqual(names, ["tiny", "auto", "openai/gpt-4o-mini"])
             talk = {"messages": serving.TALK, "max_tokens": 4}
-            server.json("/v1/chat/completions", talk | {"model": "local/tiny"})
+            for model in ("local/tiny", "auto"):
+                server.json("/v1/chat/completions", talk | {"model": model})
             self.assertEqual(Upstream.asked, [])
             for body, headers in ((talk | {"model": "remote/gpt-4o-mini"}, {}),
                                   (talk | {"model": "gpt-4o-mini"}, {"x-wick-provider": "openai"})):

@@ -40,6 +40,14 @@ class Replicas(Machines):
         self.replicas = {name: self.start(name) for name in NAMES}
         self.front = self.start("front", FRONT.format(**{name: server.port for name, server in self.replicas.items()}), model=False)
 
+    def test_a_gateway_has_no_model_of_its_own(self):
+        names = [model["id"] for model in self.front.json("/v1/models")["data"]]
+        self.assertEqual(names, ["auto", "replica", "one/tiny", "two/tiny", "three/tiny", "remote/tiny"])
+        self.assertEqual(self.front.mapped(".gguf"), [])
+        self.assertEqual(self.front.ask("/v1/chat/completions", {"model": "local", "messages": serving.TALK})[0], 404)
+        self.front.json("/v1/chat/completions", {"model": "auto", "messages": serving.TALK, "max_tokens": 2})
+        self.front.json("/props")
+
     def ask(self, prefix, question, **more):
         """Who answered, and how many tokens of the prompt were in its prefix cache."""
         connection = http.client.HTTPConnection("127.0.0.1", self.front.port, timeout=serving.SECONDS)

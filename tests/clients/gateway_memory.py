@@ -71,7 +71,7 @@ def run(wick, wanted, folder, disk):
     config = pathlib.Path(home.environment["XDG_CONFIG_HOME"]) / "wick/config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(CONFIG.format(port=int(upstream.stdout.readline()), ledger=disk / "usage.db"))
-    server = serving.Server(home, "--no-access-log")
+    server = serving.Server(home, "--no-access-log", model=False)
     errors, done, peak, base = [], 0, 0.0, None
     try:
         time.sleep(1)
