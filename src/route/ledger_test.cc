@@ -229,15 +229,20 @@ TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
 // A database of memory behind a server that can be down.
 class ServerStore final : public LedgerStore {
  public:
-  ServerStore(std::unique_ptr<LedgerStore> rows, const std::atomic<bool>& is_down)
-      : rows_(std::move(rows)), is_down_(is_down) {}
+  ServerStore(std::unique_ptr<LedgerStore> rows, const std::atomic<bool>& is_down,
+              const std::atomic<bool>& is_full)
+      : rows_(std::move(rows)), is_down_(is_down), is_full_(is_full) {}
 
   Result<void> begin() override {
     if (!is_down_) return rows_->begin();
     return Error{.code = ErrorCode::kUnavailable, .id = "ledger_unavailable", .message = "down"};
   }
 
-  Result<void> commit() override { return rows_->commit(); }
+  Result<void> commit() override {
+    if (!is_full_) return rows_->commit();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return Error{.code = ErrorCode::kIo, .id = "ledger_unavailable", .message = "full"};
+  }
 
   void rollback() override { rows_->rollback(); }
 
@@ -276,7 +281,7 @@ class ServerStore final : public LedgerStore {
 
  private:
   const std::unique_ptr<LedgerStore> rows_;
-  const std::atomic<bool>& is_down_;
+  const std::atomic<bool>&is_down_, &is_full_;
   bool is_renewed_ = false;
 };
 
@@ -285,6 +290,7 @@ class LateStore : public testing::Test {
   LedgerOptions options{
       .path = ":memory:", .is_durable = false, .may_be_away = true, .retry_ms = 1};
   std::atomic<bool> is_down = true, is_gone = false;  // gone: it cannot even be opened
+  std::atomic<bool> is_full = false;                  // nothing is committed
   std::atomic<int> n_opened = 0;
 
   Result<std::unique_ptr<Ledger>> open() {
@@ -295,11 +301,43 @@ class LateStore : public testing::Test {
             return Error{.code = ErrorCode::kIo, .id = "ledger_unavailable", .message = "gone"};
           WICK_TRY(auto rows, open_sqlite_store(options));
           return std::unique_ptr<LedgerStore>(
-              std::make_unique<ServerStore>(std::move(rows), is_down));
+              std::make_unique<ServerStore>(std::move(rows), is_down, is_full));
         },
         options);
   }
 };
+
+// While commits fail and others settle, no thread is told of a reservation that was rolled back.
+TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
+  is_down = false;
+  const auto ledger = *open();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 1'000'000'000}};
+  std::atomic<int> n_held = 0, n_refused = 0;
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&] {
+      while (!is_over)
+        ++(ledger->reserve({.provider = "p"}, budgets, 3, kNoon) ? n_held : n_refused);
+    });
+  }
+  threads.emplace_back([&] {
+    while (!is_over) {
+      ledger->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+  for (int i = 0; i < 40; ++i) {
+    is_full = i % 2 == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  is_over = true;
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 3 * n_held);
+  EXPECT_GT(n_held, 0);
+  EXPECT_GT(n_refused, 0);
+}
 
 void reserve_until_held(Ledger& ledger, std::span<const Budget> budgets) {
   for (int n_tries = 1; !ledger.reserve({.provider = "p"}, budgets, 5, kNoon); ++n_tries) {
