@@ -64,6 +64,16 @@ def wants_undeclared(schema):
     return isinstance(required, list) and not set(map(str, required)) <= set(declared) or any(map(wants_undeclared, schema.values()))
 
 
+def is_beside_reference(schema):
+    """Whether something stands beside a $ref of a draft before 2019-09, where it does not count."""
+    def has(value):
+        if isinstance(value, dict):
+            return "$ref" in value and bool({"type", "properties", "required"} & set(value)) or any(map(has, value.values()))
+        return isinstance(value, list) and any(map(has, value))
+
+    return "/draft-0" in str(schema.get("$schema")) and has(schema)
+
+
 def kind(before, token, is_wicks, forced, schema):
     """The name of a difference, or None. `before`: the document up to here; `token`: bytes that only one of them allows; `forced`: the one
     token that llguidance allows."""
@@ -88,6 +98,8 @@ def kind(before, token, is_wicks, forced, schema):
             return "a number's spelling"
     if is_wicks and "name" in (place(before), place(before + token)) and wants_undeclared(schema):
         return "a name before a required one that is not declared"
+    if is_wicks and is_beside_reference(schema):
+        return "what stands beside a $ref, which drafts before 2019-09 ignore"
     return None
 
 
