@@ -67,6 +67,9 @@ class Automaton {
   // Whether any string is in `state`. kUnknown: the budget is used up.
   Liveness liveness(ExprId state);
 
+  // What another automaton found of an equal expression.
+  void learn_live(ExprId state) { remember(state, Liveness::kLive); }
+
   // Each of these is an operation of its own, with its own fuel.
   Result<bool> matches(ExprId language, std::string_view text);
   Result<bool> is_empty(ExprId language);

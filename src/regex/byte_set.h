@@ -37,7 +37,10 @@ struct ByteSet {
     return n;
   }
 
-  constexpr bool is_empty() const noexcept { return *this == ByteSet{}; }
+  // Word by word: a comparison of arrays calls memcmp, a quarter of the time of a derivative.
+  constexpr bool is_empty() const noexcept {
+    return (words[0] | words[1] | words[2] | words[3]) == 0;
+  }
 
   // The lowest byte; the set is not empty.
   constexpr unsigned first() const noexcept {
@@ -80,7 +83,10 @@ struct ByteSet {
              a.words[3] & b.words[3]}};
   }
 
-  friend constexpr bool operator==(const ByteSet&, const ByteSet&) noexcept = default;
+  friend constexpr bool operator==(const ByteSet& a, const ByteSet& b) noexcept {
+    return ((a.words[0] ^ b.words[0]) | (a.words[1] ^ b.words[1]) | (a.words[2] ^ b.words[2]) |
+            (a.words[3] ^ b.words[3])) == 0;
+  }
 };
 
 }  // namespace wick::regex

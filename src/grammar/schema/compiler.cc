@@ -46,6 +46,8 @@ Result<CompiledSchema> Compiler::compile(Json document) {
   if (options_.asserts_formats) add_formats(document, formats);
   const auto known = format_pool(formats);
   pool_ = std::make_unique<FormulaPool>(known->pool);
+  for (const regex::ExprId language : known->live)
+    pool_->automaton().learn_live(language);
   formats_.insert(known->languages.begin(), known->languages.end());
   WICK_TRY(const Place root, sources_.add_root(std::move(document)));
   WICK_TRY(const std::uint32_t first, schema_id({root, entered(0, root.resource)}));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,8 @@
 
 #include "base/check.h"
 #include "base/strings.h"
+#include "grammar/limits.h"
+#include "regex/automaton.h"
 #include "regex/ecma.h"
 
 namespace wick::grammar {
@@ -185,6 +188,16 @@ std::shared_ptr<const FormatPool> format_pool(const std::set<std::string, std::l
     const auto language = format_language(made->pool, name);
     if (language && *language != regex::kNoExpr) made->languages[name] = *language;
   }
+  std::vector<regex::ExprId> asked;
+  for (const auto& [name, language] : made->languages) {
+    asked.push_back(language);
+    asked.push_back(made->pool.intersect({language, made->pool.any_text()}));
+  }
+  regex::Automaton judge(made->pool);
+  std::copy_if(asked.begin(), asked.end(), std::back_inserter(made->live), [&](regex::ExprId id) {
+    judge.pool().refuel(kSchemaFuel);
+    return judge.liveness(id) == regex::Liveness::kLive;
+  });
   if (pools.size() < kMaxPools) pools[known] = made;
   return made;
 }
