@@ -88,6 +88,7 @@ FormulaId with_child(FormulaPool& pool, const Formula& f, FormulaId of, FormulaI
       return pool.both(self, pool.child(of));
     case FormulaKind::kNameSome:
     case FormulaKind::kItemSome:
+      if (of == kAlways) return one_less;  // `self` asks for more
       return pool.either(self, pool.both(pool.child(of), one_less));
     default:  // at most n, for "at most n − 1" says more
       return pool.either(one_less, pool.both(self, pool.child(pool.negate(of))));

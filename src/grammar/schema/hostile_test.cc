@@ -232,6 +232,7 @@ TEST(HostileSchema, AShortEndTakesBoundedStepsAndMemory) {
       {chain(10, R"({"type":"null"})", two_members), "found"},
       {chain(60, R"({"type":"null"})", one_or_other), "found"},
       {R"({"type":"array","minItems":1000000000})", "no_short_end"},
+      {R"({"type":"array","minItems":10000})", "found"},
       {R"({"type":"object","minProperties":50})", "found"},
       {cat(R"({"oneOf":)", list(8, alternative), "}"), ""},
       {cat(R"({"type":"array","minItems":1000,"prefixItems":)",

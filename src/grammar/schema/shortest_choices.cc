@@ -259,6 +259,11 @@ void ShortestSearch::object_choices(NodeId id, const Choice& begun, const Leaves
     if (life_.is_free(all, names, name)) add_name(name);
     return;
   }
+  // The other names are an expression of all that have come.
+  std::size_t n_come = 0;
+  for (CellId name = names.came; name != 0; name = cells_.before(name))
+    ++n_come;
+  if (!spend(1 + n_come / kPartsForStep)) return;
   std::vector<regex::ExprId> languages;
   const NameId within = f.kind == FormulaKind::kNameSome ? f.a : kAnyName;
   if (!life_.kinds(all, within, names, languages)) is_cut_ = true;
