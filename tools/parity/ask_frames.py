@@ -30,6 +30,7 @@ import time
 MOUNTS = ("usr", "etc", "proc", "dev")
 FRAMES = ("json", "line", "fence")  # the first is the default
 MAX_TOKENS = "400"  # of an answer to shell-gpt: as many as wick ask allows
+AT_ONCE = 4  # as wick ask --batch
 # Tasks that name an order of the output.
 ORDER = re.compile(r"\b(sort|order|revers|first|last|top|large|small|longest|oldest|newest|most|least|head|tail)", re.IGNORECASE)
 SHELL_GPT = """
@@ -156,7 +157,7 @@ def is_one_command(wick, text):
 
 def ask_shell_gpt(options, sentences, path):
     """shell-gpt's answers from `wick serve` with the same model."""
-    missing = [sentence for sentence in sentences if sentence not in kept(path)]
+    missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in kept(path)]
     port, home = "18486", path.parent / "home"
     if not missing:
         return kept(path)
@@ -173,8 +174,13 @@ def ask_shell_gpt(options, sentences, path):
                     break
                 time.sleep(0.2)
             with path.open("a") as out:
-                subprocess.run([options.shell_gpt, "-c", SHELL_GPT], input="".join(line + "\n" for line in missing), text=True, stdout=out,
-                               env=environment, check=True)
+                asking = [subprocess.Popen([options.shell_gpt, "-c", SHELL_GPT], stdin=subprocess.PIPE, text=True, stdout=out, env=environment)
+                          for _ in range(AT_ONCE)]
+                for i, one in enumerate(asking):
+                    one.stdin.write("".join(line + "\n" for line in missing[i::AT_ONCE]))
+                    one.stdin.close()
+                if any([one.wait() for one in asking]):
+                    sys.exit("shell-gpt failed")
         finally:
             server.terminate()
     return kept(path)
