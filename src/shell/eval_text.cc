@@ -258,8 +258,10 @@ Stream Commands::socat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const bool is_file = kind == "file" || kind == "open" || kind == "gopen" ||
                          kind.starts_with("creat") || kind.find('/') != std::string::npos;
     if (is_file) {
-      const std::string path = address.text().substr(
-          kind.find('/') == std::string::npos ? kind.size() + 1 : 0);
+      const std::string& whole = address.text();
+      const std::string path = kind.find('/') == std::string::npos
+                                   ? whole.substr(std::min(kind.size() + 1, whole.size()))
+                                   : whole;
       e.unknown(address.span, path, "socat reads or writes the file");
       if (is_credential(path.substr(0, path.find(',')), e.profile_.home))
         e.add(EffectKind::kSendsCredentials, Scope::kNone, path, address.span,
