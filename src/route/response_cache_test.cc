@@ -124,7 +124,8 @@ class CachePlace : public testing::TestWithParam<std::string> {
   std::int64_t stored_bytes() const {
     const auto redis = *Redis::open(std::getenv("WICK_TEST_REDIS"));
     std::int64_t sum = 0;
-    for (const RedisReply& key : redis->run({"KEYS", cat(place_, "*")})->items) {
+    const auto keys = redis->run({"KEYS", cat(place_, "*")});
+    for (const RedisReply& key : keys->items) {
       if (redis->run({"TYPE", key.text})->text == "string")
         sum += redis->run({"STRLEN", key.text})->integer;
     }
@@ -173,7 +174,9 @@ TEST_P(ResponseCacheRules, AKeyHasOneLeaderAndItsOwnAnswerWithinTheBytes) {
       const bool is_again = mine != asking.end() && !mine->makes;
       const auto found = is_again ? cache.look_up_again(key, 0) : cache.look_up(key, 0, {});
       if (is_again) asking.erase(mine);
-      if (found.response) ASSERT_EQ(found.response->report.model, key);
+      if (found.response) {
+        ASSERT_EQ(found.response->report.model, key);
+      }
       if (found.is_leader) asking.push_back({machine, found.wait_ms == 0});
       n_hits += found.response != nullptr;
       n_waits += found.wait_ms > 0;
@@ -181,7 +184,9 @@ TEST_P(ResponseCacheRules, AKeyHasOneLeaderAndItsOwnAnswerWithinTheBytes) {
     ASSERT_LE(
         std::count_if(asking.begin(), asking.end(), [](const Asker& one) { return one.makes; }), 1);
     ASSERT_LE(cache.counts().bytes, options.max_bytes);
-    if (is_shared() && i % 100 == 0) ASSERT_LE(stored_bytes(), 40'000);
+    if (is_shared() && i % 100 == 0) {
+      ASSERT_LE(stored_bytes(), 40'000);
+    }
   }
   EXPECT_GT(n_hits, 500);
   EXPECT_GT(n_made, 500);
@@ -238,7 +243,9 @@ TEST_P(ResponseCacheShared, ARedisThatEvictsItsListsGoesOn) {
     ASSERT_TRUE(one->look_up(key).is_leader);
     one->finish(key, response(12'000).get());
     EXPECT_TRUE(one->look_up(key).response) << i;
-    if (i % 10 == 3) ASSERT_TRUE(redis->run({"DEL", cat(place_, i > 20 ? "sizes" : "used")}));
+    if (i % 10 == 3) {
+      ASSERT_TRUE(redis->run({"DEL", cat(place_, i > 20 ? "sizes" : "used")}));
+    }
   }
   EXPECT_LE(stored_bytes(), 80'000);
 }
