@@ -180,7 +180,7 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
     const std::string full = normal_path(path, folder);
     // A file that goes to /tmp is written below it.
     const bool is_put = (kind == EffectKind::kCreates || kind == EffectKind::kOverwrites) &&
-                        !is_tmp(full) && is_tmp(cat(full, "/"));
+                        is_tmp_folder(full);
     Scope scope = scope_of(is_put ? cat(full, "/x") : full, reach, folders_at(folder));
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
     std::string target = shown(full, s);

@@ -1,5 +1,6 @@
 // Lists, pipelines, branches and loops. Both ways of a branch are walked; states are joined.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -42,21 +43,33 @@ Stream either(const Stream& a, const Stream& b) {
 // Standard input of commands that stand behind one another: one that reads takes a part of it.
 class Input {
  public:
-  explicit Input(const Stream& in) : now_(&in) {}
+  // `n_known` counts those whose text is known: only then what is taken counts.
+  Input(const Stream& in, int& n_known)
+      : now_(&in), n_known_(n_known), is_known_(in.is_known && !in.text.empty()) {
+    if (is_known_) ++n_known_;
+  }
+
+  ~Input() {
+    if (is_known_) --n_known_;
+  }
+
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
 
   const Stream& now() const noexcept { return *now_; }
 
   void pass(Taken taken) {
-    if (taken == Taken::kNothing || !now_->is_known || now_->text.empty()) return;
+    if (!is_known_ || taken == Taken::kNothing || !now_->is_known || now_->text.empty()) return;
     const bool is_line = now_->text.find('\n') + 1 == now_->text.size();
-    Stream rest = is_line && taken == Taken::kLine ? Stream::of("") : without_text(*now_);
-    rest_ = std::move(rest);
-    now_ = &rest_;
+    rest_ = is_line && taken == Taken::kLine ? Stream::of("") : without_text(*now_);
+    now_ = &*rest_;
   }
 
  private:
   const Stream* now_;
-  Stream rest_ = {};
+  int& n_known_;
+  const bool is_known_;
+  std::optional<Stream> rest_ = {};
 };
 
 std::vector<std::string> united(std::vector<std::string> a, const std::vector<std::string>& b) {
@@ -140,7 +153,7 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
   const int n_traps = n_traps_;
   const Taken before = std::exchange(taken_, Taken::kNothing);
   Stream out = Stream::none();
-  Input input(in);
+  Input input(in, n_known_inputs_);
   for (const Node& item : nodes) {
     if (item.is_background) {
       State copy = copy_of(s);
@@ -154,22 +167,24 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
     settle_cwd(s);
   }
   taken_ = std::max(taken_, before);
-  return n_traps_ == n_traps ? out : without_text(out);
+  if (n_traps_ != n_traps) out = without_text(out);
+  return out;
 }
 
 Stream Evaluator::node(const Node& node, State& s, const Stream& in) {
   if (!step(node.span)) return Stream::unknown();
   const bool is_compound = node.kind != NodeKind::kSimple && node.kind != NodeKind::kFunction;
   const Taken before = std::exchange(taken_, Taken::kNothing);
-  Stream out;
-  if (!is_compound || node.redirects.empty()) {
-    out = inner_node(node, s, in);
-  } else {
-    const Stream from = redirects_in(node, s, in);
-    out = inner_node(node, s, from);
-    redirects_out(node, s, out);
-  }
+  Stream out = is_compound && !node.redirects.empty() ? redirected(node, s, in)
+                                                      : inner_node(node, s, in);
   taken_ = std::max(taken_, before);
+  return out;
+}
+
+Stream Evaluator::redirected(const Node& node, State& s, const Stream& in) {
+  const Stream from = redirects_in(node, s, in);
+  Stream out = inner_node(node, s, from);
+  redirects_out(node, s, out);
   return out;
 }
 
@@ -289,7 +304,7 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
 }
 
 Stream Evaluator::and_or(const Node& node, State& s, const Stream& in) {
-  Input input(in);
+  Input input(in, n_known_inputs_);
   Stream out = this->node(node.children.front(), s, in);
   for (std::size_t i = 1; i < node.children.size(); ++i) {
     input.pass(taken_);
@@ -318,7 +333,7 @@ Stream Evaluator::if_node(const Node& node, State& s, const Stream& in) {
     result = result ? joined(*result, state) : std::move(state);
   };
   std::size_t i = 0;
-  Input input(in);
+  Input input(in, n_known_inputs_);
   for (; i + 1 < node.bodies.size(); i += 2) {
     out = either(out, list(node.bodies[i], s, input.now()));
     input.pass(taken_);
@@ -382,7 +397,7 @@ Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
   const bool is_while = node.kind == NodeKind::kWhile || node.kind == NodeKind::kUntil;
   Stream out = Stream::none();
   if (!is_while) loop_variable(node, s);
-  Input input(in);
+  Input input(in, n_known_inputs_);
   for (int pass = 0; pass < 3; ++pass) {
     const State before = copy_of(s);
     if (is_while) out = either(out, list(node.bodies[0], s, input.now()));

@@ -411,7 +411,7 @@ void Evaluator::note_input(const std::string& name, const std::vector<Arg>& argv
 
 Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, State& s,
                               const Stream& in) {
-  note_input(name, argv);
+  if (n_known_inputs_ > 0) note_input(name, argv);
   if (dialect_ == Dialect::kZsh || dialect_ == Dialect::kFish) {
     const std::string own = (dialect_ == Dialect::kZsh ? "zsh:" : "fish:") + name;
     const Row* const row = find_row(own);

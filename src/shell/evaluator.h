@@ -74,6 +74,7 @@ class Evaluator {
   // Nodes (eval_nodes.cc). `in` is what stands on standard input; the result is standard output.
   Stream list(const std::vector<Node>& nodes, State& s, const Stream& in);
   Stream node(const Node& node, State& s, const Stream& in);
+  Stream redirected(const Node& node, State& s, const Stream& in);
   Stream inner_node(const Node& node, State& s, const Stream& in);
   Stream pipeline(const Node& node, State& s, const Stream& in);
   Stream and_or(const Node& node, State& s, const Stream& in);
@@ -212,6 +213,7 @@ class Evaluator {
   std::size_t joined_ = 0;      // variables of states, copied or joined
   std::size_t words_ = 0;       // that commands have, each time that they run
   Taken taken_ = Taken::kNothing;
+  int n_known_inputs_ = 0;      // texts around that commands read: taken_ counts for these alone
   bool is_user_scope_ = false;  // systemctl --user
   bool is_dry_ = false;         // apt-get -s
   bool is_too_complex_ = false;

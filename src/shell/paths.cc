@@ -126,14 +126,19 @@ bool is_system_tree(std::string_view path) {
                    [&](std::size_t i) { return tree_at(i) == path; }) < kTrees;
 }
 
-}  // namespace
+constexpr std::string_view kTmp[] = {"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run/user"};
 
 bool is_tmp(std::string_view path) noexcept {
-  for (const std::string_view folder :
-       {"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run/user"}) {
+  for (const std::string_view folder : kTmp) {
     if (below(path, folder) && path.size() > folder.size()) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool is_tmp_folder(std::string_view path) noexcept {
+  return std::find(std::begin(kTmp), std::end(kTmp), path) != std::end(kTmp);
 }
 
 namespace {
