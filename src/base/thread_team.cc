@@ -153,8 +153,9 @@ void ThreadTeam::State::help(int member) noexcept {
   std::uint32_t seen = 0;
   for (;;) {
     generation.wait([&](std::uint32_t value) { return value != seen; }, spin);
-    if (stop.load(std::memory_order_acquire)) return;
+    // Before `stop`, so that the generation that came with it is not taken for a phase and waited out.
     seen = generation.value();
+    if (stop.load(std::memory_order_acquire)) return;
     work(seen, member);
   }
 }
