@@ -153,7 +153,7 @@ void ThreadTeam::State::help(int member) noexcept {
   std::uint32_t seen = 0;
   for (;;) {
     generation.wait([&](std::uint32_t value) { return value != seen; }, spin);
-    // Before `stop`, so that the generation that came with it is not taken for a phase and waited out.
+    // Read before `stop`: the generation of the end, if it is seen here, has `stop` set.
     seen = generation.value();
     if (stop.load(std::memory_order_acquire)) return;
     work(seen, member);
