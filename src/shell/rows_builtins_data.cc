@@ -31,7 +31,8 @@ constexpr RowText kRows[] = {
     {"history", "n*", "-c!T -d:.!T -n@r -r@r -ps -a@a -w!a@a", "+"},
     {"umask", "H*", "-pS", "+"},
     {"ulimit", "H*", "-0SHabcdefiklmnpqrstuvxPRT", "+"},
-    {"set|shopt|setopt|unsetopt|enable|complete|compgen|compopt|zstyle|autoload|"
+    {"shopt", ".*", "-opq", "+E"},
+    {"set|setopt|unsetopt|enable|complete|compgen|compopt|zstyle|autoload|"
      "zmodload|bindkey",
      ".*", "", "kE+"},
     {"getopts", ".*", "", "+"},

@@ -80,6 +80,7 @@ constexpr RowText kRows[] = {
      "--device --prune --dirsfirst --noreport --nolinks --charset=. --filelimit=. "
      "--timefmt=. --sort=. --gitignore --matchdirs --ignore-case --fromfile",
      "+"},
+    {"md5", "r*", "-pqrtx -s:. -c:.", "+"},
     {"md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum", "r*",
      "-bctwz -l:. --binary --check --tag --text --zero --ignore-missing --quiet "
      "--status --strict --warn --length=.",
@@ -105,7 +106,9 @@ constexpr RowText kRows[] = {
      "--starting-file=. --from-file=r --to-file=r --ignore-case "
      "--ignore-tab-expansion --ignore-trailing-space --ignore-space-change "
      "--ignore-all-space --ignore-blank-lines --ignore-matching-lines=. --text "
-     "--strip-trailing-cr --ifdef=. --line-format=. --minimal --horizon-lines=. "
+     "--strip-trailing-cr --ifdef=. --line-format=. --old-line-format=. --new-line-format=. "
+     "--unchanged-line-format=. --old-group-format=. --new-group-format=. "
+     "--unchanged-group-format=. --changed-group-format=. --minimal --horizon-lines=. "
      "--speed-large-files --color?. --palette=.",
      ""},
     {"diff3", "rrr",
@@ -172,7 +175,8 @@ constexpr RowText kRows[] = {
      "--suffix=. --target-directory=w$ --no-target-directory --verbose",
      ""},
     {"chmod", "ym*",
-     "-cfv -R@M --changes --silent --quiet --verbose --no-preserve-root "
+     "-cfv -R@M -r?y# -s?y# -t?y# -w?y# -x?y# -X?y# "
+     "--changes --silent --quiet --verbose --no-preserve-root "
      "--preserve-root --recursive@M --reference=n#",
      ""},
     {"chown|chgrp", ".m*",
@@ -212,10 +216,10 @@ constexpr RowText kRows[] = {
     {"gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|zstd|unzstd|lz4|compress|"
      "uncompress|pigz",
      "w*",
-     "-019fkLnNqrvV2345678 -d@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r -h!0 --license!0 --stdout@r "
-     "--to-stdout@r --decompress --uncompress --force --keep --list@r --no-name "
+     "-019fkLnNqrvV2345678 -d@w -z@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r -h!0 --license!0 "
+     "--stdout@r --to-stdout@r --decompress@w --uncompress@w --force --keep --list@r --no-name "
      "--name --quiet --recursive@W --rm --suffix=. --synchronous --test@r --verbose "
-     "--fast --best --rsyncable --threads=. --compress --extreme",
+     "--fast --best --rsyncable --threads=. --compress@w --extreme",
      ""},
     {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*",
      "-S:. -k --list --recursive "
@@ -227,6 +231,14 @@ constexpr RowText kRows[] = {
     {"zdiff|zcmp|xzdiff|bzdiff", "rr", "-abBcdiqrsuw", ""},
     {"zless|zmore|bzless|xzless", "r*", "", ""},
     {"bzip2recover", "r", "", "U"},
+    {"rpm2cpio", "r", "", "+"},
+    {"uuencode", "r.", "-mr", "+"},
+    {"pv", "r*",
+     "-0abcCeEfgIklnpqrStTW8 -A:. -B:. -D:. -d:p -F:. -H:. -i:. -L:. -N:. -P:w -s:. -w:. "
+     "--progress --timer --eta --rate --bytes --line-mode --null --quiet --numeric --wait --force "
+     "--interval=. --name=. --size=. --rate-limit=. --width=. --height=. --buffer-size=. --cursor "
+     "--average-rate --fineta --no-splice --skip-errors --stop-at-size --format=.",
+     ""},
     {"zip", "wr*",
      "-0123456789bcdeEfFgGhjJklLoqrRSuvVXyz -x:. -i:. -n:. -P:. -s:. -t:. -m!U -T!U "
      "--exclude=. --include=. --recurse-paths --quiet --junk-paths --password=.",
@@ -345,7 +357,8 @@ constexpr RowText kRows[] = {
      "--backup-dir=. --suffix=. --mkpath --relative --hard-links --acls --xattrs "
      "--numeric-ids --chmod=. --chown=. --itemize-changes --list-only --whole-file "
      "--append --sparse --port=. --password-file=r --log-file=w --temp-dir=w "
-     "--out-format=.",
+     "--out-format=. --filter=. --iconv=. --copy-dirlinks --blocking-io "
+     "--remove-sent-files!D",
      ""},
 };
 

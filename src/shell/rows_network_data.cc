@@ -29,7 +29,8 @@ constexpr RowText kRows[] = {
      "--no-keepalive --unix-socket=n --oauth2-bearer=. --aws-sigv4=. --etag-save=w "
      "--etag-compare=r --parallel --raw --tcp-nodelay --doh-url=. --dns-servers=. "
      "--socks5=. --socks5-hostname=. --max-filesize=. --continue-at=. --disable "
-     "--post301 --post302 --hsts=w --alt-svc=w --engine=e --libcurl=w --quote=.",
+     "--post301 --post302 --hsts=w --alt-svc=w --engine=e --libcurl=w --quote=. "
+     "--ftp-create-dirs",
      "n+R"},
     {"wget", "u*",
      "-0bcdEFHhKkLmNnpqrSvVx46 -A:. -a:a -B:. -D:. -e:e -I:. -i:r -l:. -O:w -o:w "
@@ -136,6 +137,7 @@ constexpr RowText kRows[] = {
      "--get-active-zones!0 --get-services!0 --query-port=.!0 --query-service=.!0",
      "F+"},
     {"iptables-restore|ipset|pfctl", ".*", "", "F+"},
+    {"finger", "u*", "-lmsp", "+"},
     {"mail|mailx|mutt|sendmail|swaks|msmtp", ".*", "", "XU"},
     {"nginx|apache2|httpd|caddy|apachectl|apache2ctl|nginx-debug", ".*", "", "SU"},
     {"rclone|s3cmd|mc|restic|borg|duplicity|unison|syncthing", ".*", "", "XU"},

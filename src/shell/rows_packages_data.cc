@@ -55,7 +55,7 @@ constexpr RowText kRows[] = {
     {"dpkg-reconfigure", ".*", "", "I"},
     {"yum|dnf|microdnf|zypper|apk|emerge|brew|port|snap|flatpak|nix-env|nix|"
      "guix|xbps-install|pkg|choco|winget|scoop",
-     "v", "-yq", "-+"},
+     "v", "-yq --enablerepo=. --disablerepo=. --skip-broken", "-+"},
     {"pacman|yay|paru", ".*",
      "-Q!0 -Qi!0 -Qii!0 -Qs!0 -Ql!0 -Qe!0 -Qdt!0 -Qo!0 -Qk!0 -Qm!0 -Qn!0 -Qq!0 -Qqe!0 -Qu!0 "
      "-Ss!0 -Si!0 -Sl!0 -Sg!0 -F!0 -Fl!0",
@@ -63,22 +63,27 @@ constexpr RowText kRows[] = {
     // Those that ask a server, or may: what is installed is known without one.
     {"yum list|yum search|yum info|yum provides|yum repolist|dnf list|"
      "dnf search|dnf info|dnf provides|dnf repolist|zypper search|zypper "
-     "se|zypper info|zypper list-updates|zypper lu|brew search|brew info|brew outdated|"
+     "se|zypper info|yum check-update|dnf check-update|"
+     "zypper list-updates|zypper lu|brew search|brew info|brew outdated|"
      "snap find|snap info|flatpak search|port search",
-     ".*", "-0aqv --installed --all --json --available --cask --formula --versions", "n+"},
+     ".*", "-0aqv --installed --all --json --available --cask --formula --versions "
+     "--enablerepo=. --disablerepo=.",
+     "n+"},
     {"apk info|apk search|apk list|brew list|brew deps|brew config|brew leaves|snap list|flatpak "
      "list|flatpak info|port list",
      ".*", "-0aqv --installed --all --json --available --cask --formula --versions", "+"},
     {"yum history|dnf history", "v", "", "-+"},
     {"yum history list|yum history info|dnf history list|dnf history info", ".*", "", "+"},
     {"brew doctor", ".*", "", "nj+"},
-    {"yum install|yum remove|yum update|yum upgrade|yum erase|yum clean|dnf install|"
+    {"yum groupinstall|dnf groupinstall|"
+     "yum install|yum remove|yum update|yum upgrade|yum erase|yum clean|dnf install|"
      "dnf remove|dnf update|dnf upgrade|dnf autoremove|dnf clean|zypper install|"
      "zypper in|zypper remove|zypper rm|zypper update|zypper up|zypper refresh|"
      "zypper dup|apk add|apk del|apk update|apk upgrade|snap install|snap remove|"
      "snap refresh|flatpak install|flatpak uninstall|flatpak update|port install|"
      "port uninstall",
-     ".*", "-0yqv --classic --no-cache --best --allowerasing --user --system --all",
+     ".*", "-0yqv --classic --no-cache --best --allowerasing --user --system --all --enablerepo=. "
+     "--disablerepo=. --skip-broken",
      "nI+"},
     {"brew install|brew uninstall|brew update|brew upgrade|brew reinstall|brew "
      "remove|brew cleanup|brew tap|brew link|brew unlink",

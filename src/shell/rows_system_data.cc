@@ -11,7 +11,7 @@ constexpr RowText kRows[] = {
      "-AadefFHjlMNTVwycLmZrx -C:. -G:. -g:. -o:. -O:. -p:. -q:. -s:. -t:. -u:. -U:. "
      "--cols=. --columns=. --cumulative --deselect --forest --format=. --headers "
      "--no-headers --pid=. --ppid=. --rows=. --sort=. --user=. --width=. "
-     "--no-headings",
+     "--no-heading --no-headings --no-header --noheader --noheaders --noheading --noheadings",
      "+"},
     {"pgrep", ".",
      "-acfilLnovwx -d:. -F:r -g:. -G:. -P:. -r:. -s:. -t:. -u:. -U:. --full "
@@ -23,7 +23,7 @@ constexpr RowText kRows[] = {
      "-aAcCglnNpsStTuUZh -H:. --arguments --show-pids --ascii --compact-not "
      "--show-parents --thread-names",
      "+"},
-    {"top|htop|btop", ".*", "-bcHiSsE1e -d:. -n:. -p:. -u:. -U:. -o:. -w:.", "+"},
+    {"top|htop|btop", ".*", "-bcHiSsE1e -d:. -n:. -p:. -u:. -U:. -o:. -w:.", "m+"},
     {"atop", ".*", "-acdgmnpsuy1 -r:r -w:w", "+"},
     {"uptime|w|who|users|last|lastb|tty|arch|nproc|logname", ".*",
      "-abcdefFhHilmnopqrsStTuwxV012 --count --heading --all --boot --pretty --since "
@@ -151,8 +151,9 @@ constexpr RowText kRows[] = {
     {"nvidia-smi", "", "-Lq -l:. -i:. -d:. --list-gpus --query --query-gpu=. --format=. --loop=.",
      ""},
     {"tmux", "v", "-L:. -S:n", "U+-"},
-    {"tmux ls|tmux list-sessions|tmux list-windows|tmux list-panes|tmux list-keys", ".*",
-     "-a -F:. -t:.", "+"},
+    {"tmux ls|tmux list-sessions|tmux list-windows|tmux list-panes|tmux list-keys|"
+     "tmux show-environment|tmux showenv", ".*",
+     "-ags -F:. -t:.", "+"},
     {"screen", ".*", "-ls!0 -list!0", "U_+"},
     {"visudo", "", "", "U"},
     {"setcap|capsh", ".*", "", "gU"},

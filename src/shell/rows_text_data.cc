@@ -53,13 +53,13 @@ constexpr RowText kRows[] = {
      "--nocheck-order --header --zero-terminated",
      ""},
     {"tr", "..", "-cCdst --complement --delete --squeeze-repeats --truncate-set1", ""},
-    {"fold", "r*", "-bs -w:. --bytes --spaces --width=.", ""},
+    {"fold", "r*", "-0123456789bs -w:. --bytes --spaces --width=.", ""},
     {"fmt", "r*",
      "-cstu -g:. -p:. -w:. --crown-margin --prefix=. --split-only --tagged-paragraph "
      "--uniform-spacing --width=. --goal=.",
      ""},
     {"pr", "r*",
-     "-0 "
+     "-0123456789 "
      "--columns=. --show-control-chars --date-format=. --expand-tabs?. --form-feed "
      "--output-tabs?. --join-lines --merge --number-lines?. --first-line-number=. --indent=. "
      "--no-file-warnings --separator?. --sep-string?. --omit-pagination --show-nonprinting "
@@ -92,7 +92,7 @@ constexpr RowText kRows[] = {
      "--format --noout --recover --html --xpath=. --valid --schema=r --huge --nonet "
      "--output=w -o:w",
      "+"},
-    {"seq", ".*", "-w -f:. -s:. --format=. --separator=. --equal-width", "="},
+    {"seq", ".*", "-0 -w -f:. -s:. --format=. --separator=. --equal-width", "="},
     {"factor", ".*", "-h --exponents", ""},
     {"numfmt", ".*",
      "-z -d:. --debug --delimiter=. --field=. --format=. --from=. --from-unit=. "
