@@ -156,6 +156,7 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
   Input input(in, n_known_inputs_);
   for (const Node& item : nodes) {
     if (item.is_background) {
+      add(EffectKind::kProcess, Scope::kNone, "", item.span, "leaves a process behind");
       State copy = copy_of(s);
       ++concurrent_;
       out = followed(std::move(out), node(item, copy, Stream::none()));
@@ -232,6 +233,7 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
       arithmetic(node.arithmetic.front(), s, node.span);
       return Stream::none();
     case NodeKind::kCoproc: {
+      add(EffectKind::kProcess, Scope::kNone, "", node.span, "leaves a process behind");
       State copy = copy_of(s);
       ++concurrent_;
       this->node(node.children.front(), copy, Stream::unknown());

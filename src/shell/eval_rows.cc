@@ -86,6 +86,7 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
       {'Y', EffectKind::kPersistence, "sets up code that runs later by itself"},
       {'q', EffectKind::kProcessByName, "ends processes by name"},
       {'1', EffectKind::kProcess, "changes one process or container"},
+      {'&', EffectKind::kProcess, "leaves a process behind"},
       {'A', EffectKind::kProcessAll, "ends all processes"},
       {'k', EffectKind::kShellHooks, "changes options of this shell"},
       {'f', EffectKind::kFloods, "writes without end"},
@@ -95,7 +96,7 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
       {'w', EffectKind::kOverwrites, "writes files into the working directory"},
       {'a', EffectKind::kCreates, "creates files in the working directory"},
       {'o', EffectKind::kCreates, "saves a file into the working directory"},
-      {'m', EffectKind::kCreates, "keeps files of its own in the home directory"}};
+      {'m', EffectKind::kCreates, "keeps files of its own"}};
   for (const Letter& known : kLetters) {
     if (known.letter != letter) continue;
     const bool is_file =

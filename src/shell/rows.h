@@ -83,7 +83,7 @@ class Row {
 //   G git, local  L git, work lost  H git, published history  h git, publish  U unknown
 //   Y persistence  q processes by name  A all processes  k shell hooks  f floods
 //   X sends unknown data  t shows a text to others  e prints names  =  prints a number
-//   m  keeps files of its own (of an option: and no more than that)
+//   m  keeps files of its own (of an option: and no more than that)   &  leaves a process behind
 //   +  no getopt_long   -  options end at the first operand   _  whole words of one dash: -noout
 
 // What the options of one call say. It points into the call's arguments, which must outlive it.

@@ -153,7 +153,7 @@ constexpr RowText kRows[] = {
     {"tmux", "v", "-L:. -S:n", "U+-"},
     {"tmux ls|tmux list-sessions|tmux list-windows|tmux list-panes|tmux list-keys|"
      "tmux show-environment|tmux showenv", ".*",
-     "-ags -F:. -t:.", "+"},
+     "-ags -F:. -t:.", "m+"},
     {"screen", ".*", "-ls!0 -list!0", "U_+"},
     {"visudo", "", "", "U"},
     {"setcap|capsh", ".*", "", "gU"},

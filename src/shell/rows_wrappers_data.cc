@@ -34,7 +34,7 @@ constexpr RowText kRows[] = {
     {"time", "c", "-apqvV -f:. -o:w --append --format=. --output=w --portability --quiet --verbose",
      "-"},
     {"stdbuf|unbuffer", "c", "-p -i:. -o:. -e:. --input=. --output=. --error=.", "-"},
-    {"setsid", "c", "-cfw --ctty --fork --wait", "-"},
+    {"setsid", "c", "-cfw --ctty --fork --wait", "&-"},
     {"setarch|linux32|linux64|i386|x86_64", "c", "-BFILRSTXZ3v", "-"},
     {"watch", "c",
      "-bcCdeghptwrx -n:. -q:. --interval=. --differences?. --no-title --color --exec "
