@@ -10,11 +10,7 @@
 namespace wick::shell {
 
 Evaluator::Evaluator(const Profile& profile, Dialect dialect)
-    : profile_(profile), dialect_(dialect) {
-  constexpr std::size_t kUsual = 16;
-  effects_.reserve(kUsual);
-  made_.reserve(kUsual);
-}
+    : profile_(profile), dialect_(dialect) {}
 
 bool Evaluator::step(Span span) {
   if (is_too_complex_) return false;
@@ -289,6 +285,9 @@ void Evaluator::scan_hidden(const Script& script) {
 }
 
 void Evaluator::run(const Script& script) {
+  const std::size_t n_usual = 8 + 2 * std::min<std::size_t>(script.body.size(), 64);
+  effects_.reserve(n_usual);
+  made_.reserve(n_usual);
   State state;
   if (!profile_.cwd.empty()) state.cwd = {normal_path(profile_.cwd, "/")};
   scan_hidden(script);

@@ -12,21 +12,22 @@ namespace wick::shell {
 namespace {
 
 // Output of two commands, one after the other.
-Stream followed(Stream a, Stream b) {
-  if (a.is_none) return b;
-  if (b.is_none) return a;
-  Stream out;
-  out.is_fetched = a.is_fetched || b.is_fetched;
-  out.is_decoded = a.is_decoded || b.is_decoded;
-  out.is_secret = a.is_secret || b.is_secret;
-  if (a.is_known && b.is_known) {
-    Stream text = Stream::of(a.text + b.text);
-    text.is_fetched = out.is_fetched;
-    text.is_decoded = out.is_decoded;
-    text.is_secret = out.is_secret;
-    return text;
+void follow(Stream& out, Stream next) {
+  if (out.is_none) {
+    out = std::move(next);
+    return;
   }
-  return out;
+  if (next.is_none) return;
+  Stream both = out.is_known && next.is_known ? Stream::of(out.text + next.text) : Stream();
+  both.is_fetched = out.is_fetched || next.is_fetched;
+  both.is_decoded = out.is_decoded || next.is_decoded;
+  both.is_secret = out.is_secret || next.is_secret;
+  out = std::move(both);
+}
+
+Stream followed(Stream a, Stream b) {
+  follow(a, std::move(b));
+  return a;
 }
 
 // Output of one of two commands.
@@ -159,11 +160,11 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
       add(EffectKind::kProcess, Scope::kNone, "", item.span, "leaves a process behind");
       State copy = copy_of(s);
       ++concurrent_;
-      out = followed(std::move(out), node(item, copy, Stream::none()));
+      follow(out, node(item, copy, Stream::none()));
       --concurrent_;
       continue;
     }
-    out = followed(std::move(out), node(item, s, input.now()));
+    follow(out, node(item, s, input.now()));
     input.pass(taken_);
     settle_cwd(s);
   }

@@ -250,9 +250,8 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
       if (is_credential_somewhere(arg)) out.is_secret = true;
       for (const std::string& path : arg.value.set) {
         const std::string full = normal_path(path, s.cwd.empty() ? "" : s.cwd[0]);
-        if (is_credential(full, profile_.home) ||
-            (arg.is_glob && may_be_credential(full, profile_.home)))
-          out.is_secret = true;
+        out.is_secret = out.is_secret || is_credential(full, profile_.home) ||
+                        (arg.is_glob && may_be_credential(full, profile_.home));
         if (const auto file = files_.find(full); file != files_.end()) {
           out.is_fetched = out.is_fetched || file->second.is_fetched;
           out.is_decoded = out.is_decoded || file->second.is_decoded;

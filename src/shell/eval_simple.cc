@@ -1,5 +1,6 @@
 // Simple commands: assignments, redirections, aliases, functions, and the way to a row.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -161,10 +162,15 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   std::vector<Arg> argv = std::exchange(spare_, {});  // its memory, for one command behind another
   expand(node.words, s, argv);
   std::map<std::string, Variable, std::less<>> saved;
-  if (has_words && !node.assignments.empty()) saved = copy_of(s).variables;
+  if (has_words && !node.assignments.empty()) {
+    joined_ += weight_of(s);
+    saved = s.variables;
+  }
   for (const Assignment& a : node.assignments)
     assign(a, s, has_words);
-  const Stream from = redirects_in(node, s, in);
+  std::optional<Stream> read;
+  if (!node.redirects.empty()) read = redirects_in(node, s, in);
+  const Stream& from = read ? *read : in;
   Stream out = Stream::none();
   // zsh runs `cat` where nothing but redirections stands. bash prints a file in $(<file) alone.
   if (!has_words && node.assignments.empty()) {
@@ -175,7 +181,7 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     if (may_print) out = is_copy ? from : without_text(from);
   }
   if (has_words && !node.assignments.empty()) {
-    s.variables = saved;  // they hold for this command alone
+    s.variables = std::move(saved);  // they hold for this command alone
   }
   const bool was_path = s.is_path_changed;
   if (!argv.empty()) {
@@ -388,7 +394,8 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
   } else if (s.is_path_changed && !is_builtin(name)) {
     unknown(span, name, cat("PATH was changed: ", name, " may be another program"));
   }
-  return run_command(std::string(plain), argv, s, in);
+  return plain.size() == name.size() ? run_command(name, argv, s, in)
+                                     : run_command(std::string(plain), argv, s, in);
 }
 
 // What the command reads: nothing, a line, or what is not known. Wrappers and shells read nothing

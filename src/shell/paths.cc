@@ -315,16 +315,19 @@ bool ends_with_any(std::string_view path, const Texts<kCount>& ends) {
 }
 
 template <std::size_t kCount>
-bool has_part(std::string_view path, const Texts<kCount>& parts) {
+bool begins_with_any(std::string_view rest, const Texts<kCount>& parts) {
+  return (bit_of(rest[1]) & parts.bits) != 0 &&
+         std::any_of(parts.all.begin(), parts.all.end(),
+                     [&](std::string_view part) { return rest.starts_with(part); });
+}
+
+template <std::size_t... kCounts>
+bool has_part(std::string_view path, const Texts<kCounts>&... parts) {
   std::string_view rest = path;
   while (true) {
     rest.remove_prefix(std::min(rest.find('/'), rest.size()));
     if (rest.size() < 2) return false;
-    if ((bit_of(rest[1]) & parts.bits) != 0) {
-      for (const std::string_view part : parts.all) {
-        if (rest.starts_with(part)) return true;
-      }
-    }
+    if ((begins_with_any(rest, parts) || ...)) return true;
     rest.remove_prefix(1);
   }
 }
@@ -386,7 +389,7 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
       "/proc/self/environ", "/credentials.toml", "/credentials.tfrc.json", "/.terraformrc",
       "/.s3cfg", "/.boto", "/rclone.conf", "/.msmtprc", "/.fetchmailrc", "/wallet.dat", "/.ssh",
       "/.aws", "/.gnupg");
-  return has_part(path, kHidden) || has_part(path, kOpen) || ends_with_any(path, kEnds) ||
+  return has_part(path, kHidden, kOpen) || ends_with_any(path, kEnds) ||
          path == "id_rsa" || path == ".env" || path == "credentials" || is_private_pem(path) ||
          is_environment(path);
 }

@@ -164,7 +164,7 @@ class Reader {
 Usage Reader::read() {
   bool is_ended = false;
   const bool stops = stops_at_operand();
-  out_.items.reserve(argv_.size());
+  if (at_ < argv_.size()) out_.items.reserve(argv_.size() - at_);
   while (at_ < argv_.size()) {
     const Arg& arg = argv_[at_];
     const bool is_known = arg.value.is_known;
@@ -397,11 +397,12 @@ const Row* find_row(std::string_view name) noexcept {
 
 std::string_view printed_name(const Row& row, std::string_view name) noexcept {
   static constexpr std::string_view kPrefixes[] = {"zsh:", "fish:", "cloud:"};
-  if (row.name() == name && name.find(':') == std::string_view::npos) return row.name();
+  const bool has_prefix = row.name().find(':') != std::string_view::npos;
+  if (row.name() == name && !has_prefix) return row.name();
   std::string_view first, own;
   each_name(row.name(), [&](std::string_view one) {
-    for (const std::string_view prefix : kPrefixes)
-      one.remove_prefix(one.starts_with(prefix) ? prefix.size() : 0);
+    for (std::size_t i = 0; has_prefix && i < std::size(kPrefixes); ++i)
+      one.remove_prefix(one.starts_with(kPrefixes[i]) ? kPrefixes[i].size() : 0);
     if (first.empty()) first = one;
     if (one == name) own = one;
   });
