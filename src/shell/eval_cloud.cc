@@ -97,7 +97,7 @@ bool reads_a_cloud(std::string_view name, const std::vector<std::string>& words)
 
 // aws, gcloud, az: what only reads has a row for its options; all else is not known.
 Stream Commands::cloud(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   std::vector<std::string> words;
   for (std::size_t i = 1; i < argv.size() && argv[i].is_exact(); ++i) {
     if (argv[i].text().starts_with('-')) break;  // options behind the verb

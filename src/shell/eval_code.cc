@@ -153,7 +153,7 @@ ShellCall read_shell_call(Evaluator&, const std::vector<Arg>& argv, std::string&
 }  // namespace
 
 Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   const Dialect dialect = dialect_named(name).value_or(Dialect::kPowershell);
   std::string bad;
   Span place;
@@ -288,7 +288,7 @@ Stream Commands::make(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 }
 
 Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   const Span span = argv[0].span;
   const auto text = [&](std::size_t i) { return i < argv.size() ? argv[i].text() : std::string(); };
   const bool asks_version =

@@ -43,12 +43,13 @@ void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span,
            e.scope == scope && e.is_lifted == is_lifted && e.target == target && e.why == why;
   });
   if (is_seen) return;
-  effects_.push_back({.kind = kind,
-                      .scope = scope,
-                      .is_lifted = is_lifted,
-                      .target = std::move(target),
-                      .span = span,
-                      .why = std::move(why)});
+  Effect& added = effects_.emplace_back();
+  added.kind = kind;
+  added.scope = scope;
+  added.is_lifted = is_lifted;
+  added.target = std::move(target);
+  added.span = span;
+  added.why = std::move(why);
 }
 
 void Evaluator::unknown(Span span, std::string target, std::string why) {
@@ -60,7 +61,7 @@ Folders Evaluator::folders_at(std::string_view cwd) const {
 }
 
 std::string Evaluator::shown(const std::string& path, const State& s) const {
-  if (s.cwd.size() != 1 || s.cwd[0] == "/") return path;
+  if (s.cwd.size() != 1 || std::string_view(s.cwd[0]) == "/") return path;
   const std::string& folder = s.cwd[0];
   if (!path.starts_with(folder)) return path;
   if (path.size() == folder.size()) return ".";
@@ -144,7 +145,7 @@ void Evaluator::touch_special(EffectKind kind, const std::string& path, const st
     return;
   }
   if (!writes(kind)) return;
-  if (path == "/proc/sysrq-trigger")
+  if (std::string_view(path) == "/proc/sysrq-trigger")
     return add(EffectKind::kKernelTrigger, Scope::kNone, path, span,
                "triggers the kernel directly");
   if (path.starts_with("/proc/sys") || path.starts_with("/sys/"))

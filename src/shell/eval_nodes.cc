@@ -73,6 +73,21 @@ class Input {
   std::optional<Stream> rest_ = {};
 };
 
+// Counts what is taken from nothing on; at its end, what was taken before counts too.
+class TakenBefore {
+ public:
+  explicit TakenBefore(Taken& taken) : taken_(taken) {}
+
+  ~TakenBefore() { taken_ = std::max(taken_, before_); }
+
+  TakenBefore(const TakenBefore&) = delete;
+  TakenBefore& operator=(const TakenBefore&) = delete;
+
+ private:
+  Taken& taken_;
+  const Taken before_ = std::exchange(taken_, Taken::kNothing);
+};
+
 std::vector<std::string> united(std::vector<std::string> a, const std::vector<std::string>& b) {
   if (a.empty() || b.empty()) return {};
   for (const std::string& path : b) {
@@ -152,7 +167,7 @@ void Evaluator::settle_cwd(State& s) {
 // A trap that is set here prints into the same output.
 Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& in) {
   const int n_traps = n_traps_;
-  const Taken before = std::exchange(taken_, Taken::kNothing);
+  const TakenBefore before(taken_);
   Stream out = Stream::none();
   Input input(in, n_known_inputs_);
   for (const Node& item : nodes) {
@@ -168,7 +183,6 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
     input.pass(taken_);
     settle_cwd(s);
   }
-  taken_ = std::max(taken_, before);
   if (n_traps_ != n_traps) out = without_text(out);
   return out;
 }
@@ -176,11 +190,9 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
 Stream Evaluator::node(const Node& node, State& s, const Stream& in) {
   if (!step(node.span)) return Stream::unknown();
   const bool is_compound = node.kind != NodeKind::kSimple && node.kind != NodeKind::kFunction;
-  const Taken before = std::exchange(taken_, Taken::kNothing);
-  Stream out = is_compound && !node.redirects.empty() ? redirected(node, s, in)
-                                                      : inner_node(node, s, in);
-  taken_ = std::max(taken_, before);
-  return out;
+  const TakenBefore before(taken_);
+  if (is_compound && !node.redirects.empty()) return redirected(node, s, in);
+  return inner_node(node, s, in);
 }
 
 Stream Evaluator::redirected(const Node& node, State& s, const Stream& in) {

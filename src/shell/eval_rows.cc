@@ -1,5 +1,6 @@
 // A command by its row: options, then a role for each operand.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/strings.h"
@@ -39,13 +40,19 @@ bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
                       mode.find_first_of("+=") != std::string_view::npos);
 }
 
+// Letters that say something else than an effect of the command itself, and `g`.
+constexpr auto kOther = [] {
+  std::array<bool, 256> out{};
+  for (const char letter : std::string_view("+-bygKNRECVDe="))
+    out[static_cast<unsigned char>(letter)] = true;
+  return out;
+}();
+
 // The row's letters of effects of the command itself; `g` is the last.
 std::string own_effects(const Row& row) {
   std::string effects;
   for (const char letter : row.effects()) {
-    if (letter != '+' && letter != '-' &&
-        std::string_view("bygKNRECVDe=").find(letter) == std::string_view::npos)
-      effects += letter;
+    if (!kOther[static_cast<unsigned char>(letter)]) effects += letter;
   }
   if (row.effects().find('g') != std::string_view::npos) effects += 'g';
   return effects;
@@ -123,7 +130,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   if (usage.is_help) return out;
   if (usage.rest > 0 && usage.rest_role == 'v') {
     const Arg& verb = argv[usage.rest];
-    const std::string head = is_verb ? current_verb_ : command_name(argv.front());
+    const std::string_view head = is_verb ? current_verb_ : command_name(argv.front());
     const std::string full = cat(head, " ", verb.text());
     const Row* next = verb.is_exact() ? find_row(full) : nullptr;
     apply_roles(usage, s, in, out);
@@ -170,7 +177,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
-    return invoke(std::move(rest), s, in);
+    out = invoke(std::move(rest), s, in);
   }
   return out;
 }
@@ -224,7 +231,7 @@ bool Evaluator::is_credential_somewhere(const Arg& arg) {
 }
 
 void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out) {
-  const bool is_stdin = arg.text() == "-";
+  const bool is_stdin = std::string_view(arg.text()) == "-";
   switch (role) {
     case '.':
     case 'i':

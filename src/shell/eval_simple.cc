@@ -157,7 +157,8 @@ void Evaluator::write_stream(const Arg& target, const Stream& out, bool is_appen
 }
 
 Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
-  if (!step(node.span)) return Stream::unknown();
+  Stream out = Stream::unknown();
+  if (!step(node.span)) return out;
   const bool has_words = !node.words.empty();
   std::vector<Arg> argv = std::exchange(spare_, {});  // its memory, for one command behind another
   expand(node.words, s, argv);
@@ -171,7 +172,7 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   std::optional<Stream> read;
   if (!node.redirects.empty()) read = redirects_in(node, s, in);
   const Stream& from = read ? *read : in;
-  Stream out = Stream::none();
+  out.is_none = true;
   // zsh runs `cat` where nothing but redirections stands. bash prints a file in $(<file) alone.
   if (!has_words && node.assignments.empty()) {
     const bool is_copy = dialect_ == Dialect::kZsh && !from.is_none;
@@ -285,14 +286,16 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
 
 // A wrapper invokes what stands behind it, so a line of wrappers is as deep as it is long.
 Stream Evaluator::invoke(std::vector<Arg>&& argv, State& s, const Stream& in) {
-  if (argv.empty()) return Stream::none();
+  Stream out;
+  out.is_none = argv.empty();
+  if (argv.empty()) return out;
   if (invoked_ >= kMaxInvoked) {
     unknown(argv[0].span, "", "too complex: commands stand behind one another too deep");
-    return Stream::unknown();
+    return out;
   }
   if (invoked_ > 0) words_ += argv.size();  // behind a wrapper, all words are copied once more
   ++invoked_;
-  Stream out = invoke_one(argv, s, in);
+  out = invoke_one(argv, s, in);
   --invoked_;
   return out;
 }
@@ -340,9 +343,9 @@ std::string_view system_name_of(std::string_view path) {
 
 }  // namespace
 
-std::string Evaluator::command_name(const Arg& arg) {
+std::string_view Evaluator::command_name(const Arg& arg) {
   const std::string_view plain = system_name_of(arg.text());
-  return plain.empty() ? arg.text() : std::string(plain);
+  return plain.empty() ? std::string_view(arg.text()) : plain;
 }
 
 void Evaluator::note_call(const std::string& name, const std::vector<Arg>& argv) {
@@ -428,6 +431,7 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
   const Row* const row = find_row(name);
   // The help of a tool with a language of its own; a shell and its builtins have rows' options.
   const bool asks_help = row != nullptr && argv.size() == 2 && argv[1].is_exact() &&
+                         argv[1].text().starts_with("--") &&
                          (argv[1].text() == "--version" || argv[1].text() == "--help") &&
                          !is_builtin(name) && row->effects().find('+') != std::string_view::npos &&
                          row->effects().find('C') == std::string_view::npos;

@@ -169,7 +169,7 @@ Stream Commands::xxd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 }
 
 Stream Commands::rev(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   e.apply_row(*find_row(name), argv, 1, s, in);
   if (!in.is_known || argv.size() > 1 || name == "tac") return decoded(in, std::nullopt);
   std::string text;
@@ -199,7 +199,7 @@ Stream Commands::tr(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 }
 
 Stream Commands::unpack(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   const Row* row = find_row(name);
   if (row == nullptr) {
     e.unknown(argv[0].span, name, wick::cat("the command ", printable(name), " is not known"));

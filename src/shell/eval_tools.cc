@@ -414,7 +414,7 @@ bool names_foreign_code(std::string_view text) {
 // Tools that run what the project says. Words that lead out of the project are not known.
 Stream Commands::project(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(s);
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   if (argv.size() == 2 && (argv[1].text() == "--version" || argv[1].text() == "--help" ||
                            argv[1].text() == "-v" || argv[1].text() == "-V"))
     return Stream::unknown();
@@ -444,7 +444,7 @@ Stream Commands::project(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 
 // curl and wget: besides the row, the file that the address names.
 Stream Commands::curl(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   const Row& row = *find_row(name);
   const Usage usage = read_usage(row, argv, 1);
   Stream out = e.apply_row(row, argv, 1, s, in);
@@ -545,7 +545,7 @@ Stream Commands::kill(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 
 // scp, rsync: the last operand is the destination; HOST:PATH is another machine.
 Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  const std::string name = Evaluator::command_name(argv[0]);
+  const std::string name(Evaluator::command_name(argv[0]));
   const Row& row = *find_row(name);
   const Usage usage = read_usage(row, argv, 1);
   Stream out = Stream::unknown();

@@ -89,7 +89,7 @@ Stream Commands::sudo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const bool lists = usage.has("-l") || usage.has("--list") || usage.has("-v") || usage.has("-k") ||
                      usage.has("-K");
   if (lists && usage.rest == 0) return Stream::unknown();
-  e.add(EffectKind::kPrivilege, Scope::kNone, Evaluator::command_name(argv[0]), argv[0].span,
+  e.add(EffectKind::kPrivilege, Scope::kNone, std::string(e.command_name(argv[0])), argv[0].span,
         "runs with another user's rights");
   for (const auto& [letter, span] : usage.effects)
     e.unknown(span, "", "sudo: an option that runs or edits something else");

@@ -166,7 +166,7 @@ class Evaluator {
   void apply_cloud_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_format_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
-  static std::string command_name(const Arg& arg);  // without a system directory
+  static std::string_view command_name(const Arg& arg);  // without a system directory
   void apply_effect(char letter, Span span, std::string_view command);
   void touch(EffectKind kind, const Arg& arg, State& s, Reach reach);
   void touch_path(EffectKind kind, const std::string& path, Span span, State& s, Reach reach);

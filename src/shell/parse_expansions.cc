@@ -270,7 +270,7 @@ bool Parser::arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arit
 
 bool Parser::old_arithmetic(std::vector<WordPart>& out, int begin) {
   take();
-  WordPart part(PartKind::kArithmetic, {}, "[");
+  WordPart part(PartKind::kArithmetic, {}, std::string_view("["));
   if (!subscript(part.parts)) return false;
   part.span = span_from(begin);
   out.push_back(std::move(part));

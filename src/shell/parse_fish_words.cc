@@ -189,7 +189,7 @@ bool FishParser::subscript(std::vector<WordPart>& out) {
 bool FishParser::substitution(std::vector<WordPart>& out, bool has_dollar) {
   const int begin = pos_ - (has_dollar ? 1 : 0);
   ++pos_;
-  WordPart part(PartKind::kCommandSub, {}, has_dollar ? "$(" : "(");
+  WordPart part(PartKind::kCommandSub, {}, std::string_view(has_dollar ? "$(" : "("));
   if (!list(part.body)) return false;
   if (cur() != ')') return at_end() ? fail(begin, "( is not closed") : unexpected();
   ++pos_;

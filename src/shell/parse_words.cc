@@ -106,7 +106,7 @@ bool Parser::ends(In in, int parens) const {
 
 void Parser::literal(std::vector<WordPart>& out, std::string_view text, int begin) {
   if (out.empty() || out.back().kind != PartKind::kLiteral) {
-    out.emplace_back(PartKind::kLiteral, span_from(begin), std::string(text));
+    out.emplace_back(PartKind::kLiteral, span_from(begin), text);
     return;
   }
   out.back().text += text;
@@ -210,8 +210,7 @@ bool Parser::single_quote(std::vector<WordPart>& out) {
   if (close == std::string_view::npos) return fail(begin, "' is not closed");
   const auto from = static_cast<std::size_t>(pos_);
   pos_ = static_cast<int>(close) + 1;
-  out.emplace_back(PartKind::kSingle, span_from(begin),
-                   std::string(text_.substr(from, close - from)));
+  out.emplace_back(PartKind::kSingle, span_from(begin), text_.substr(from, close - from));
   return true;
 }
 

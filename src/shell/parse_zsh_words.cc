@@ -203,7 +203,7 @@ bool Parser::zsh_subscripts(Parameter& p) {
     const int begin = pos_;
     if (p.name.empty() && p.nested.empty()) return true;
     take();
-    if (n > 0) p.index.emplace_back(PartKind::kLiteral, span_from(begin), "][");
+    if (n > 0) p.index.emplace_back(PartKind::kLiteral, span_from(begin), std::string_view("]["));
     p.has_index = true;
     if (!parts(p.index, In::kSubscript)) return false;
     if (cur() != ']') return fail(begin, "[ is not closed by ]");

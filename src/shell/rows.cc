@@ -132,14 +132,14 @@ class Reader {
         argv_(argv),
         at_(first),
         stop_(row.operands().find_first_of("cv")),
-        is_getopt_long_(!has_effect('+')) {}
+        is_getopt_long_(!has_effect('+')),
+        has_words_(has_effect('_')),
+        stops_(has_effect('-')) {}
 
   Usage read();
 
  private:
   bool has_effect(char c) const { return row_.effects().find(c) != std::string_view::npos; }
-
-  bool stops_at_operand() const { return has_effect('-') || stop_ != std::string_view::npos; }
 
   void option(const Arg& arg);
   void long_option(const Arg& arg, const std::string& text);
@@ -156,6 +156,8 @@ class Reader {
   std::size_t at_;
   std::size_t stop_;  // the operand behind which a command or a verb's own words stand
   bool is_getopt_long_;
+  bool has_words_;  // -noout
+  bool stops_;      // no option stands behind an operand
   Usage out_;
   char operand_role_ = ' ';
   bool drops_first_ = false, drops_last_ = false;
@@ -163,12 +165,11 @@ class Reader {
 
 Usage Reader::read() {
   bool is_ended = false;
-  const bool stops = stops_at_operand();
   if (at_ < argv_.size()) out_.items.reserve(argv_.size() - at_);
   while (at_ < argv_.size()) {
     const Arg& arg = argv_[at_];
     const bool is_known = arg.value.is_known;
-    if (!is_ended && is_known && arg.text() == "--") {
+    if (!is_ended && is_known && std::string_view(arg.text()) == "--") {
       is_ended = true;
       ++at_;
       continue;
@@ -188,7 +189,7 @@ Usage Reader::read() {
     out_.items.push_back({kOperand, &arg});
     ++out_.n_operands;
     ++at_;
-    if (stops && (has_effect('-') || out_.n_operands > stop_)) is_ended = true;
+    if (stops_ || (stop_ != std::string_view::npos && out_.n_operands > stop_)) is_ended = true;
   }
   place_operands();
   return std::move(out_);
@@ -197,7 +198,7 @@ Usage Reader::read() {
 void Reader::option(const Arg& arg) {
   const std::string& text = arg.text();
   ++at_;
-  if (has_effect('_')) return word_option(arg, text);
+  if (has_words_) return word_option(arg, text);
   if (text.starts_with("--")) return long_option(arg, text);
   // find-like words (-name) are rows with a name of several letters: tried first.
   bool found = false;

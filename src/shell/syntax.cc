@@ -7,7 +7,9 @@ namespace wick::shell {
 
 WordPart::WordPart() = default;
 
-WordPart::WordPart(PartKind k, Span s, std::string t) : kind(k), span(s), text(std::move(t)) {}
+WordPart::WordPart(PartKind k, Span s) : kind(k), span(s) {}
+WordPart::WordPart(PartKind k, Span s, std::string&& t) : kind(k), span(s), text(std::move(t)) {}
+WordPart::WordPart(PartKind k, Span s, std::string_view t) : kind(k), span(s), text(t) {}
 
 WordPart::WordPart(WordPart&&) noexcept = default;
 WordPart& WordPart::operator=(WordPart&&) noexcept = default;

@@ -52,7 +52,9 @@ struct WordPart {
   std::unique_ptr<Parameter> parameter;
 
   WordPart();
-  WordPart(PartKind kind, Span span, std::string text = {});
+  WordPart(PartKind kind, Span span);
+  WordPart(PartKind kind, Span span, std::string&& text);
+  WordPart(PartKind kind, Span span, std::string_view text);
   WordPart(WordPart&&) noexcept;
   WordPart& operator=(WordPart&&) noexcept;
   ~WordPart();

@@ -19,6 +19,8 @@ class StringSet {
 
   explicit StringSet(std::string item) : one_(std::move(item)), size_(1) {}
 
+  static StringSet of_empty() noexcept { return StringSet(std::size_t{1}); }
+
   const std::string* begin() const noexcept { return size_ <= 1 ? &one_ : more_.data(); }
 
   const std::string* end() const noexcept { return begin() + size_; }
@@ -70,6 +72,8 @@ class StringSet {
   }
 
  private:
+  explicit StringSet(std::size_t size) noexcept : size_(size) {}
+
   std::string one_ = {};                // if there is one
   std::vector<std::string> more_ = {};  // all, if there are several
   std::size_t size_ = 0;
@@ -78,7 +82,7 @@ class StringSet {
 // A string. Known: one of `set`. Otherwise it begins with `prefix`, and ends in `tail`.
 struct Value {
   bool is_known = true;
-  StringSet set{std::string()};
+  StringSet set = StringSet::of_empty();
   std::string prefix = {}, tail = {};
   bool is_below = false;  // unknown, but a name below `prefix` (or cwd): no `..`, no dash first
   bool is_everything = false;  // … and any name there may be it: a glob `*`, a find without a test
