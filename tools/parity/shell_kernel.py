@@ -71,13 +71,13 @@ def fill(root, setups):
     (root / "root/.bashrc").write_text("PS1='$ '\n")
     (root / "var/log").mkdir()
     (root / "var/log/a.log").write_text("a line\n")
+    with tempfile.TemporaryDirectory() as report:
+        for setup in setups:
+            box(root, pathlib.Path(report), "bash", "-c", "cd /\n" + pathlib.Path(setup).read_text())
     for name in NAMES:
         path = root / "testbed" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"1 foo {name}\n2 bar a,b:c\n")
-    with tempfile.TemporaryDirectory() as report:
-        for setup in setups:
-            box(root, pathlib.Path(report), "bash", "-c", pathlib.Path(setup).read_text())
 
 
 def differences(command, root, before, seconds):
