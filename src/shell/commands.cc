@@ -168,7 +168,7 @@ const Command* find_command(std::string_view name, const Row* row) noexcept {
   if (row == nullptr) return nullptr;
   static constexpr Command kInterpreter{"", Commands::interpreter};
   static constexpr Command kProject{"", Commands::project};
-  if (row->effects().find('C') != std::string_view::npos) return &kInterpreter;
+  if (row->has_effect('C')) return &kInterpreter;
   if (row->effects().find("jE") != std::string_view::npos) return &kProject;
   return nullptr;
 }

@@ -54,7 +54,7 @@ std::string own_effects(const Row& row) {
   for (const char letter : row.effects()) {
     if (!kOther[static_cast<unsigned char>(letter)]) effects += letter;
   }
-  if (row.effects().find('g') != std::string_view::npos) effects += 'g';
+  if (row.has_effect('g')) effects += 'g';
   return effects;
 }
 
@@ -120,7 +120,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   const bool is_verb = row.name().find(' ') != std::string_view::npos;
   const std::string_view name =
       printed_name(row, is_verb ? current_verb_ : command_name(argv.front()));
-  if (row.effects().find('n') != std::string_view::npos) send_secrets(argv, first, name);
+  if (row.has_effect('n')) send_secrets(argv, first, name);
   Stream out = Stream::unknown();
   out.is_fetched = in.is_fetched;
   out.is_decoded = in.is_decoded;
@@ -162,19 +162,17 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     apply_roles(usage, s, in, out);
     return out;
   }
-  if (row.effects().find('R') != std::string_view::npos) out.is_fetched = true;
+  if (row.has_effect('R')) out.is_fetched = true;
   apply_roles(usage, s, in, out);
-  const bool is_listing =
-      row.effects().find('b') != std::string_view::npos;  // git branch NAME makes one
+  const bool is_listing = row.has_effect('b');  // git branch NAME makes one
   if (is_listing && !usage.operands().empty() && !usage.has("-l") && !usage.has("--list") &&
       !usage.has("--contains") && !usage.has("--merged") && !usage.has("-v"))
     apply_effect('G', span, name);
-  if (row.effects().find('y') != std::string_view::npos && usage.operands().size() > 1)
+  if (row.has_effect('y') && usage.operands().size() > 1)
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
-  out.is_number = row.effects().find('=') != std::string_view::npos;
-  if (row.effects().find('e') != std::string_view::npos)
-    pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
+  out.is_number = row.has_effect('=');
+  if (row.has_effect('e')) pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
     out = invoke(std::move(rest), s, in);

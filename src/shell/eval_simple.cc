@@ -188,8 +188,7 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   if (!argv.empty()) {
     const bool has_row = !node.redirects.empty() && argv[0].is_exact();
     const Row* const row = has_row ? find_row(command_name(argv[0])) : nullptr;
-    const bool is_interpreter =
-        row != nullptr && row->effects().find('C') != std::string_view::npos;
+    const bool is_interpreter = row != nullptr && row->has_effect('C');
     const int n_shells = n_shells_;
     for (Arg& arg : argv) {
       if (arg.span.begin == arg.span.end) arg.span = node.span;
@@ -433,8 +432,7 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
   const bool asks_help = row != nullptr && argv.size() == 2 && argv[1].is_exact() &&
                          argv[1].text().starts_with("--") &&
                          (argv[1].text() == "--version" || argv[1].text() == "--help") &&
-                         !is_builtin(name) && row->effects().find('+') != std::string_view::npos &&
-                         row->effects().find('C') == std::string_view::npos;
+                         !is_builtin(name) && row->has_effect('+') && !row->has_effect('C');
   if (asks_help) return Stream::unknown();
   if (const Command* command = find_command(name, row)) return command->run(*this, argv, s, in);
   if (row != nullptr) return apply_row(*row, argv, 1, s, in);

@@ -15,9 +15,11 @@ std::string normal_path(std::string_view path, std::string_view cwd) {
   int names = 0;  // in `out`, without the `..` in front
   const auto add = [&](std::string_view text) {
     while (!text.empty()) {
-      const std::size_t slash = text.find('/');
+      std::size_t slash = 0;  // names are short: no call for each
+      while (slash < text.size() && text[slash] != '/')
+        ++slash;
       const std::string_view name = text.substr(0, slash);
-      text.remove_prefix(slash == std::string_view::npos ? text.size() : slash + 1);
+      text.remove_prefix(std::min(slash + 1, text.size()));
       if (name.empty() || name == ".") continue;
       const bool is_up = name == "..";
       if (is_up && names > 0) {

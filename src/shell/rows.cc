@@ -132,15 +132,13 @@ class Reader {
         argv_(argv),
         at_(first),
         stop_(row.operands().find_first_of("cv")),
-        is_getopt_long_(!has_effect('+')),
-        has_words_(has_effect('_')),
-        stops_(has_effect('-')) {}
+        is_getopt_long_(!row.has_effect('+')),
+        has_words_(row.has_effect('_')),
+        stops_(row.has_effect('-')) {}
 
   Usage read();
 
  private:
-  bool has_effect(char c) const { return row_.effects().find(c) != std::string_view::npos; }
-
   void option(const Arg& arg);
   void long_option(const Arg& arg, const std::string& text);
   void word_option(const Arg& arg, std::string_view text);
@@ -422,7 +420,7 @@ RowCounts count_rows() noexcept {
       out.all += names;
       if (row.name().find(' ') == std::string_view::npos) out.commands += names;
       if (row.operands().find('c') != std::string_view::npos) out.wrappers += names;
-      if (row.effects().find('C') != std::string_view::npos) out.interpreters += names;
+      if (row.has_effect('C')) out.interpreters += names;
     }
   }
   return out;
@@ -442,11 +440,10 @@ std::string first_bad_row() {
         const bool is_cluster = !o.is_long && (o.takes == ' ' || o.name.size() == 2);
         for (const char c : o.name.substr(is_cluster ? 1 : o.name.size())) {
           const bool is_new = letters.find(c) == std::string::npos || (o.name == "-0");
-          is_good &= is_new || row.effects().find('+') != std::string_view::npos;
+          is_good &= is_new || row.has_effect('+');
           letters += c;
         }
-        is_good &= o.is_long || o.takes == ' ' || o.name.size() == 2 ||
-                   row.effects().find('+') != std::string_view::npos;
+        is_good &= o.is_long || o.takes == ' ' || o.name.size() == 2 || row.has_effect('+');
         is_good &= kRoles.find(o.role) != std::string_view::npos;
         is_good &= o.effect == ' ' || kLetters.find(o.effect) != std::string_view::npos;
         is_good &= o.operand_role == ' ' || kRoles.find(o.operand_role) != std::string_view::npos;

@@ -49,6 +49,13 @@ class Row {
 
   std::string_view effects() const noexcept { return text(3); }
 
+  bool has_effect(char letter) const noexcept {
+    for (const char c : effects()) {  // few: no call
+      if (c == letter) return true;
+    }
+    return false;
+  }
+
  private:
   std::string_view text(std::size_t number) const noexcept;
 
