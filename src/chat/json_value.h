@@ -30,7 +30,7 @@ class Object {
   const JsonValue* find(std::string_view key) const noexcept;
   JsonValue& operator[](std::string_view key);  // inserts null if absent
   void erase(std::string_view key);  // nothing happens if absent; the others keep their order
-  void reserve(std::size_t n) { items_.reserve(n); }
+  void reserve(std::size_t n);
 
   std::size_t size() const noexcept;
   bool empty() const noexcept;
@@ -105,6 +105,10 @@ class JsonValue {
  private:
   Data data_ = nullptr;
 };
+
+inline void Object::reserve(std::size_t n) {
+  items_.reserve(n);
+}
 
 inline std::size_t Object::size() const noexcept {
   return items_.size();
