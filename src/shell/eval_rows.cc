@@ -41,7 +41,7 @@ bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
 }
 
 // Letters that say something else than an effect of the command itself, and `g`.
-constexpr auto kOther = [] {
+constexpr auto kNotItsOwn = [] {
   std::array<bool, 256> out{};
   for (const char letter : std::string_view("+-bygKNRECVDe="))
     out[static_cast<unsigned char>(letter)] = true;
@@ -52,7 +52,7 @@ constexpr auto kOther = [] {
 std::string own_effects(const Row& row) {
   std::string effects;
   for (const char letter : row.effects()) {
-    if (!kOther[static_cast<unsigned char>(letter)]) effects += letter;
+    if (!kNotItsOwn[static_cast<unsigned char>(letter)]) effects += letter;
   }
   if (row.has_effect('g')) effects += 'g';
   return effects;
