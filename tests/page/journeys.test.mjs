@@ -310,6 +310,9 @@ journey("by keyboard alone: skip link, send, copy, new chat, hide the list", asy
   await page.keyboard.press("Enter");
   await page.waitForSelector(".facts");
   assert.deepEqual(await texts(".said"), ["line one\nline two"]);
+  await page.locator(".skip").press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "prompt");
+  assert.match(page.url(), /#chat=/);
   for (
     let i = 0;
     i < 12 && (await page.evaluate(() => document.activeElement.getAttribute("aria-label"))) !== "Copy message";

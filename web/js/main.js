@@ -57,6 +57,11 @@ function nextTheme() {
 }
 
 $("theme").addEventListener("click", nextTheme);
+// Not by the address, which names the chat.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  $("prompt").focus();
+});
 document.addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey)) return;
   if (event.key.toLowerCase() === "b") sidebar.toggle();
