@@ -41,7 +41,7 @@ true
 """
 NAMES = ("file", "file.txt", "file1", "file2", "file1.txt", "file2.txt", "foo", "bar", "foo.txt", "a.txt", "b.txt", "input.txt", "data.txt",
          "test.txt", "input", "data", "infile", "filename", "myfile", "log", "foo.c", "a.sh", "a.html", "a.jpg", "a b.mp3", "dir/file.txt",
-         "folder/a.php", "src/main.c", "test/a.py", "dir1/x.log", "dir2/x.log")
+         "folder/a.php", "folder/main.c", "test/a.py", "dir1/x.log", "dir2/x.log")
 CHANGES = ["touch /testbed/new", "touch new", "chmod 600 /root/.bashrc", "ln -s a /system/link", "sleep 100 &",
            "python3 -c 'import os,socket; s=socket.socket(); s.bind((\"\",9999)); s.listen(); os.fork() or __import__(\"time\").sleep(9)' & sleep 1"]
 
