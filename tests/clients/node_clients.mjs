@@ -130,7 +130,8 @@ async function cancellation() {
   const stream = await openai.chat.completions.create({ ...greedy, max_tokens: 2000, stream: true });
   for await (const _ of stream) break;  // leaves in the middle
   const control = new AbortController();
-  const whole = openai.chat.completions.create({ ...greedy, max_tokens: 2000, temperature: 1.5 }, { signal: control.signal });
+  // One that does not end by itself before that.
+  const whole = openai.chat.completions.create({ ...greedy, max_tokens: 2000, ignore_eos: true }, { signal: control.signal });
   setTimeout(() => control.abort(), 200);
   await assert.rejects(whole, OpenAI.APIUserAbortError);
   await left(url, before + 2);
