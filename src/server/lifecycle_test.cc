@@ -84,11 +84,7 @@ class Keeper final : public Provider {
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);
     has_begun = true;
-    const std::stop_callback stop(options.cancel, [&] {
-      { const std::lock_guard other(mutex); }
-      stopped.notify_all();
-    });
-    stopped.wait(lock, [&] { return options.cancel.stop_requested(); });
+    stopped.wait(lock, options.cancel, [] { return false; });
     was_cancelled = true;
     return Error{.code = ErrorCode::kCancelled, .id = "cancelled", .message = "cancelled"};
   }
