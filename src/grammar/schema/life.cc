@@ -366,6 +366,20 @@ std::size_t LifeSearch::demand_of_array(const Leaves& leaves, bool& is_alike,
   return at;
 }
 
+FormulaId LifeSearch::behind_demand(const Leaves& leaves, std::size_t at, std::uint32_t n_left) {
+  const Formula demand = pool_.at(leaves[at]);
+  Leaves rest = leaves;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+  FormulaId taken = kNoFormula;
+  if (demand.kind == FormulaKind::kRestItems) {
+    taken = pool_.broken_by_item(leaves[at]);
+  } else {
+    taken = pool_.both(pool_.child(demand.c),
+                       n_left == 0 ? kAlways : pool_.some_items(0, kNoEnd, demand.c, n_left));
+  }
+  return pool_.both(taken, pool_.behind_item(pool_.all_of(rest)));
+}
+
 // Behind the last position that is named all items are alike, and a demand can be taken at once;
 // before it an item simply comes.
 Life LifeSearch::array_branch(const Leaves& leaves) {
@@ -381,18 +395,8 @@ Life LifeSearch::array_branch(const Leaves& leaves) {
   ++depth_;
   Life life = Life::kUnknown;
   if (is_alike) {
-    Leaves rest = leaves;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
-    FormulaId taken = kNoFormula;
-    if (demand.kind == FormulaKind::kRestItems) {
-      taken = pool_.broken_by_item(leaves[at]);
-    } else {
-      // Without an upper bound one item may come as often as it is wanted.
-      const std::uint32_t less = has_most ? demand.d - 1 : 0;
-      taken = pool_.both(pool_.child(demand.c),
-                         less == 0 ? kAlways : pool_.some_items(0, kNoEnd, demand.c, less));
-    }
-    life = of_array(pool_.both(taken, pool_.behind_item(pool_.all_of(rest))));
+    // Without an upper bound one item may come as often as it is wanted.
+    life = of_array(behind_demand(leaves, at, has_most ? demand.d - 1 : 0));
   } else {
     life = of_array(pool_.behind_item(pool_.all_of(leaves)));
   }

@@ -114,6 +114,9 @@ class LifeSearch {
   // The leaf that asks for a member or item; leaves.size() where none does.
   std::size_t demand_of(const Leaves& leaves) const;
   std::size_t demand_of_array(const Leaves& leaves, bool& is_alike, bool& has_most) const;
+  // `leaves` behind an item that takes the demand at `at`, alike for all positions; of a kItemSome,
+  // `n_left` more are wanted then.
+  FormulaId behind_demand(const Leaves& leaves, std::size_t at, std::uint32_t n_left);
   Life object_branch(const Leaves& leaves, FreeNames names);
   std::optional<Life> demands_alone(const Leaves& leaves, FreeNames names);
   FormulaId value_of(const Leaves& leaves, TextId name, Leaves values);

@@ -298,19 +298,10 @@ void ShortestSearch::array_choices(NodeId id, Choice begun, const Leaves& leaves
     next.of = pool_.behind_item(pool_.all_of(leaves));
   } else {
     const Formula demand = pool_.at(leaves[at]);
-    Leaves rest = leaves;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
-    FormulaId taken = kNoFormula;
-    if (demand.kind == FormulaKind::kRestItems) {
-      taken = pool_.broken_by_item(leaves[at]);
-    } else {
-      const bool are_equal = n_demands == 1 && n_wanted <= most;
-      if (are_equal) next.n_first = demand.d;
-      const std::uint32_t less = are_equal ? 0 : demand.d - 1;
-      taken = pool_.both(pool_.child(demand.c),
-                         less == 0 ? kAlways : pool_.some_items(0, kNoEnd, demand.c, less));
-    }
-    next.of = pool_.both(taken, pool_.behind_item(pool_.all_of(rest)));
+    const bool are_equal =
+        demand.kind != FormulaKind::kRestItems && n_demands == 1 && n_wanted <= most;
+    if (are_equal) next.n_first = demand.d;
+    next.of = life_.behind_demand(leaves, at, are_equal ? 0 : demand.d - 1);
   }
   if (next.of == kNoFormula) is_cut_ = true;
   if (next.of == kNever || next.of == kNoFormula) return;
