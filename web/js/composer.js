@@ -56,9 +56,11 @@ export class Composer {
   #show() {
     const { chat, tree } = this.conversation;
     if (this.#shown !== chat.id) {
-      const isFirst = this.#shown === null; // what was written while the page was loading stays
-      if (!isFirst) this.#drafts.set(this.#shown, this.box.value);
-      if (!isFirst) this.box.value = this.#drafts.get(chat.id) ?? "";
+      // What was written while the page was loading stays.
+      if (this.#shown !== null) {
+        this.#drafts.set(this.#shown, this.box.value);
+        this.box.value = this.#drafts.get(chat.id) ?? "";
+      }
       this.#shown = chat.id;
     }
     this.#fit();
