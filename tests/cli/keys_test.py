@@ -68,6 +68,9 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
     def serve(self):
         return serving.close_at_end(self, serving.Server(self.home))
 
+    def usage(self, *words):
+        return json.loads(self.home.wick("usage", "--json", *words).stdout)["usage"]
+
     @staticmethod
     def bearer(key):
         return {"Authorization": f"Bearer {key}"}
@@ -180,11 +183,11 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertIn("the budget 'key ", refused["message"])
         self.assertEqual(self.chat(server, rich, "far/m")[0], 200)
         self.assertEqual(self.chat(server, poor)[0], 200, "this machine costs nothing")
-        mine = [one for one in self.key("list")["keys"] if one["budgets"]][0]["budgets"][0]
-        self.assertEqual((mine["cap_usd"], mine["used_usd"]), ("0.003000", "0.002200"))
+        self.until(lambda: [(one["cap_usd"], one["used_usd"]) for key in self.key("list")["keys"] for one in key["budgets"]] == [("0.003000", "0.002200")],
+                   "a thread writes what is settled")
         for words, cost in (([], "0.003300"), (["--key", poor[8:20]], "0.002200"), (["--key", rich[8:20]], "0.001100")):
-            usage = json.loads(self.home.wick("usage", "--json", *words).stdout)["usage"]
-            self.assertEqual([row["cost_usd"] for row in usage if row["provider"] == "far"], [cost], words)
+            self.until(lambda: [row["cost_usd"] for row in self.usage(*words) if row["provider"] == "far"] == [cost],
+                       f"what is settled: {words}")
 
     def test_a_ledger_that_is_away_at_the_start_is_tried_again(self):
         folder = self.home.folder / "away"
@@ -203,8 +206,7 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         folder.mkdir()
         self.until(lambda: self.chat(server, key, "far/m")[0] == 200, "no restart is needed")
         costs = {"far": "0.001100", "local": "0.000000"}
-        self.until(lambda: {row["provider"]: row["cost_usd"] for row in json.loads(self.home.wick("usage", "--json").stdout)["usage"]} == costs,
-                   "a thread writes what is settled")
+        self.until(lambda: {row["provider"]: row["cost_usd"] for row in self.usage()} == costs, "a thread writes what is settled")
 
     def test_a_key_has_tokens_of_a_minute(self):
         slow = self.key("create", "--tpm", "300")["key"]
