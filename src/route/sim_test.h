@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,6 +40,11 @@ class VirtualClock final : public RouteClock {
   std::multimap<std::int64_t, std::weak_ptr<Wake>> timers_;
 };
 
+struct SimOutcome {
+  Failure failure = Failure::kNone;
+  bool is_late = false;  // it fails behind content
+};
+
 class SimProvider : public Provider {
  public:
   explicit SimProvider(std::shared_ptr<VirtualClock> clock) : clock_(std::move(clock)) {}
@@ -63,9 +69,10 @@ class SimProvider : public Provider {
   std::string name_ = {};
   std::deque<Failure> failures = {};  // of the next requests
   bool fails_after_content = false, tells_usage = true, is_quick = false;
-  std::uint64_t fails_one_in = 0;  // by chance; 0 = never
+  // How a request ends that `failures` says nothing of, by 64 random bits; empty: it is answered.
+  std::function<SimOutcome(std::uint64_t chance)> plan = {};
   std::uint64_t seed = 1;
-  int n_started = 0, n_failed_after_content = 0;
+  int n_started = 0;
 
  private:
   std::shared_ptr<VirtualClock> clock_;
@@ -98,16 +105,15 @@ inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request& request
   ++n_started;
   last = request;
   const std::uint64_t chance = splitmix64(seed, static_cast<std::uint64_t>(n_started));
-  Failure failure = Failure::kNone;
-  bool is_late = fails_after_content;
-  if (!failures.empty()) {
-    failure = failures.front();
-    failures.pop_front();
-  } else if (fails_one_in != 0 && chance % fails_one_in == 0) {
-    failure = static_cast<Failure>(1 + (chance >> 32U) % 12);
-    is_late = (chance >> 40U) % 4 == 0;
-  }
   clock_->pass(1 + static_cast<std::int64_t>((chance >> 20U) % 3));
+  SimOutcome outcome{.is_late = fails_after_content};
+  if (!failures.empty()) {
+    outcome.failure = failures.front();
+    failures.pop_front();
+  } else if (plan) {
+    outcome = plan(chance);
+  }
+  const auto [failure, is_late] = outcome;
   std::deque<Event> events;
   AnswerReport report{.provider = name_, .failure = failure, .is_usage_estimated = !tells_usage};
   if (failure == Failure::kNone || is_late) {
@@ -117,7 +123,6 @@ inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request& request
   DoneEvent done{.finish = FinishReason::kEos};
   if (tells_usage) done.usage = {.prompt_tokens = 7, .generated_tokens = 5};
   if (failure != Failure::kNone) {
-    n_failed_after_content += is_late;
     done.finish = FinishReason::kError;
     done.error = Error{.code = ErrorCode::kUnavailable, .id = "sim", .message = "as simulated"};
     report.status = failure == Failure::kNetwork || failure == Failure::kTimeout ? 0 : 500;
