@@ -27,6 +27,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/catch_bad_alloc.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
@@ -322,12 +323,15 @@ class GroupLedger final : public Ledger {
     return written;
   }
 
+  // An exception is an error, too: callers wait for the result.
   template <class Do>
   Result<void> in_transaction(const Do& act) {
     const std::lock_guard lock(store_mutex_);
-    WICK_DO(store_->begin());
-    Result<void> done = act();
-    if (done) done = store_->commit();
+    Result<void> done = catch_bad_alloc([&]() -> Result<void> {
+      WICK_DO(store_->begin());
+      WICK_DO(act());
+      return store_->commit();
+    });
     if (!done) store_->rollback();
     return done;
   }

@@ -29,9 +29,13 @@ class LedgerCrash : public Stores {};
 
 class LedgerRace : public Stores {};
 
+class SlowLedgerLock : public Stores {};
+
 INSTANTIATE_TEST_SUITE_P(Stores, LedgerCrash, testing::ValuesIn(test::store_names()),
                          test::store_name);
 INSTANTIATE_TEST_SUITE_P(Stores, LedgerRace, testing::ValuesIn(test::store_names()),
+                         test::store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SlowLedgerLock, testing::ValuesIn(test::store_names()),
                          test::store_name);
 
 struct Step {  // what a child has seen done, through its pipe
@@ -128,6 +132,20 @@ TEST_P(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
   }
   RecordProperty("settled", static_cast<int>(bounds.settled));
   EXPECT_GT(bounds.settled, n / 4);
+}
+
+TEST_P(SlowLedgerLock, WhatWaitedTooLongForAnotherProcessIsRefusedAndTheNextOneIsHeld) {
+  const test::LedgerPlace place(GetParam());
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 9}};
+  const auto ledger = place.open();
+  {
+    const auto lock = place.lock();
+    const auto refused = ledger->reserve({.provider = "p"}, budgets, 5, kDay);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().id, "ledger_unavailable");
+  }
+  const auto held = ledger->reserve({.provider = "p"}, budgets, 5, kDay);
+  EXPECT_TRUE(held) << to_string(held.error());
 }
 
 // The thread that writes may be about to wait when it is told to end.

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/strings.h"
 #include "route/ledger.h"
 #include "route/libpq.h"
+#include "route/sqlite.h"
 #include "support/temp_dir.h"
 
 namespace wick::route::test {
@@ -63,6 +65,22 @@ class LedgerPlace {
     auto ledger = Ledger::open(wanted);
     if (!ledger) ADD_FAILURE() << to_string(ledger.error());
     return ledger ? *std::move(ledger) : nullptr;
+  }
+
+  // Another process's transaction, which lasts as long as what is returned.
+  std::shared_ptr<void> lock() const {
+    if (schema_.empty()) {
+      sqlite3* database = nullptr;
+      sqlite3_open(path_.c_str(), &database);
+      EXPECT_EQ(sqlite3_exec(database, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+      return {database, SqliteClose()};
+    }
+    const std::span<const PqStatement> none;
+    const auto session =
+        std::make_shared<PqSession>(uri_, "BEGIN; SELECT pg_advisory_xact_lock(5293911)", none);
+    const auto connected = session->connect();
+    EXPECT_TRUE(connected) << to_string(connected.error());
+    return session;
   }
 
   // On the server, beside the ledgers.

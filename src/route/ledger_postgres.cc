@@ -106,7 +106,9 @@ class PostgresStore final : public LedgerStore {
 
   Result<void> commit() override { return session_.execute("COMMIT"); }
 
-  void rollback() override { static_cast<void>(session_.execute("ROLLBACK")); }
+  void rollback() override {
+    if (session_.is_open()) static_cast<void>(session_.execute("ROLLBACK"));
+  }
 
   Result<BudgetState> sum(const std::string& budget, const Buckets& buckets) override {
     WICK_DO(session_.connect());

@@ -33,6 +33,7 @@ class LedgerStore {
 
   // Until commit() or rollback() no other process begins a transaction. What commit() wrote
   // survives a crash of this process, and of the machine if the store is durable.
+  // After a begin() that failed, rollback() ends what it may have begun.
   virtual Result<void> begin() = 0;
   virtual Result<void> commit() = 0;
   virtual void rollback() = 0;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <thread>
 
 #include "route/ledger_places_test.h"
@@ -230,8 +231,11 @@ TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
 class ServerStore final : public LedgerStore {
  public:
   ServerStore(std::unique_ptr<LedgerStore> rows, const std::atomic<bool>& is_down,
-              const std::atomic<bool>& is_full)
-      : rows_(std::move(rows)), is_down_(is_down), is_full_(is_full) {}
+              const std::atomic<bool>& is_full, const std::atomic<bool>& has_no_memory)
+      : rows_(std::move(rows)),
+        is_down_(is_down),
+        is_full_(is_full),
+        has_no_memory_(has_no_memory) {}
 
   Result<void> begin() override {
     if (!is_down_) return rows_->begin();
@@ -252,6 +256,7 @@ class ServerStore final : public LedgerStore {
 
   Result<void> add(const std::string& budget, std::int64_t bucket,
                    const BudgetState& change) override {
+    if (has_no_memory_) throw std::bad_alloc();
     return rows_->add(budget, bucket, change);
   }
 
@@ -281,7 +286,7 @@ class ServerStore final : public LedgerStore {
 
  private:
   const std::unique_ptr<LedgerStore> rows_;
-  const std::atomic<bool>&is_down_, &is_full_;
+  const std::atomic<bool>&is_down_, &is_full_, &has_no_memory_;
   bool is_renewed_ = false;
 };
 
@@ -291,6 +296,7 @@ class LateStore : public testing::Test {
       .path = ":memory:", .is_durable = false, .may_be_away = true, .retry_ms = 1};
   std::atomic<bool> is_down = true, is_gone = false;  // gone: it cannot even be opened
   std::atomic<bool> is_full = false;                  // nothing is committed
+  std::atomic<bool> has_no_memory = false;            // std::bad_alloc within a transaction
   std::atomic<int> n_opened = 0;
 
   Result<std::unique_ptr<Ledger>> open() {
@@ -301,7 +307,7 @@ class LateStore : public testing::Test {
             return Error{.code = ErrorCode::kIo, .id = "ledger_unavailable", .message = "gone"};
           WICK_TRY(auto rows, open_sqlite_store(options));
           return std::unique_ptr<LedgerStore>(
-              std::make_unique<ServerStore>(std::move(rows), is_down, is_full));
+              std::make_unique<ServerStore>(std::move(rows), is_down, is_full, has_no_memory));
         },
         options);
   }
@@ -337,6 +343,19 @@ TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 3 * n_held);
   EXPECT_GT(n_held, 0);
   EXPECT_GT(n_refused, 0);
+}
+
+TEST_F(LateStore, MemoryThatIsUsedUpIsAnErrorAndTheNextReservationIsWritten) {
+  is_down = false;
+  const auto ledger = *open();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 9}};
+  has_no_memory = true;
+  const auto refused = ledger->reserve({.provider = "p"}, budgets, 5, kNoon);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "out_of_memory");
+  has_no_memory = false;
+  EXPECT_TRUE(ledger->reserve({.provider = "p"}, budgets, 5, kNoon));
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 5);
 }
 
 void reserve_until_held(Ledger& ledger, std::span<const Budget> budgets) {

@@ -65,6 +65,7 @@ class PqSession {
   // kUnavailable with the id "ledger_unavailable" and never name the URI, which may have a
   // password.
   Result<void> connect();
+  bool is_open() const noexcept { return connection_ != nullptr; }
   Result<void> execute(const char* sql);  // commands without values
   Result<PqRows> run(const PqStatement& statement, std::initializer_list<PqValue> values = {});
 
