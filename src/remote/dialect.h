@@ -72,6 +72,9 @@ struct Dialect {
   Result<Call> (*embed)(const Endpoint& endpoint, const std::string& model,
                         std::span<const std::string> texts) = nullptr;
   Result<std::vector<Embedding>> (*read_embeddings)(const JsonValue& answer) = nullptr;
+  // Of one request for embeddings; more are sent in several. Answers of so many vectors with 4,096
+  // numbers are shorter than kMaxWholeBytes.
+  std::size_t max_texts = 256;
   std::string_view models_path = {};                      // "" = the API lists none
   std::string_view models_array = {}, models_field = {};  // data[].id
   std::string_view models_prefix = {};                    // of each name, taken off

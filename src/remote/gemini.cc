@@ -211,6 +211,8 @@ Result<std::vector<Embedding>> read_embeddings(const JsonValue& answer) {
     const JsonValue* const values = find(&item, "values");
     out.push_back({.values = values == nullptr ? std::vector<float>() : numbers_of(*values)});
   }
+  if (!out.empty())
+    out.front().tokens = count_of(find(&answer, "usageMetadata"), "promptTokenCount");
   return out;
 }
 
@@ -222,6 +224,7 @@ const Dialect kGemini = {.framing = Framing::kSse,
                          .decoder = decoder,
                          .embed = embed,
                          .read_embeddings = read_embeddings,
+                         .max_texts = 100,
                          .models_path = "/models",
                          .models_array = "models",
                          .models_field = "name",

@@ -260,10 +260,12 @@ std::unique_ptr<Decoder> openai_decoder() {
 }
 
 Result<std::vector<Embedding>> read_openai_embeddings(const JsonValue& answer) {
-  std::vector<Embedding> out;
-  for (const JsonValue& item : items_of(&answer, "data")) {
-    const JsonValue* const values = find(&item, "embedding");
-    out.push_back({.values = values == nullptr ? std::vector<float>() : numbers_of(*values)});
+  const Array& data = items_of(&answer, "data");
+  std::vector<Embedding> out(data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto index = static_cast<std::size_t>(count_of(&data[i], "index", static_cast<int>(i)));
+    const JsonValue* const values = find(&data[i], "embedding");
+    if (values != nullptr && index < out.size()) out[index].values = numbers_of(*values);
   }
   // The API counts all texts together.
   if (!out.empty()) out.front().tokens = count_of(find(&answer, "usage"), "prompt_tokens");

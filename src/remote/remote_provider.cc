@@ -72,12 +72,18 @@ class RemoteProvider final : public Provider {
                                        const EmbedOptions& options) override {
     if (dialect().embed == nullptr) return refusal("embeddings");
     WICK_TRY(const std::string name, model_of(model));
-    WICK_TRY(const Call call, dialect().embed(*endpoint_, name, texts));
-    TransferRequest request = to_send(call);
-    if (options.time_limit_ms > 0) request.total_ms = options.time_limit_ms;
-    WICK_TRY(const JsonValue answer,
-             fetch_json(*endpoint_, std::move(request), *transfers_, options.cancel));
-    WICK_TRY(auto embeddings, dialect().read_embeddings(answer));
+    std::vector<Embedding> embeddings;
+    for (std::size_t at = 0; at < texts.size(); at += dialect().max_texts) {
+      const auto some = texts.subspan(at, std::min(dialect().max_texts, texts.size() - at));
+      auto found = embed_some(name, some, options);
+      if (!found) {
+        Error error = std::move(found).error();
+        if (at > 0) error.id = "bad_answer";  // those before it may be billed
+        return error;
+      }
+      embeddings.insert(embeddings.end(), std::make_move_iterator(found->begin()),
+                        std::make_move_iterator(found->end()));
+    }
     const bool is_whole =
         embeddings.size() == texts.size() &&
         std::all_of(embeddings.begin(), embeddings.end(), [&](const Embedding& one) {
@@ -92,6 +98,17 @@ class RemoteProvider final : public Provider {
 
  private:
   const Dialect& dialect() const { return *endpoint_->kind->dialect; }
+
+  Result<std::vector<Embedding>> embed_some(const std::string& model,
+                                            std::span<const std::string> texts,
+                                            const EmbedOptions& options) const {
+    WICK_TRY(const Call call, dialect().embed(*endpoint_, model, texts));
+    TransferRequest request = to_send(call);
+    if (options.time_limit_ms > 0) request.total_ms = options.time_limit_ms;
+    WICK_TRY(const JsonValue answer,
+             fetch_json(*endpoint_, std::move(request), *transfers_, options.cancel));
+    return dialect().read_embeddings(answer);
+  }
 
   Error loop(int hops) const {
     return {.code = ErrorCode::kInvalid,

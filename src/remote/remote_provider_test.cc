@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/strings.h"
 #include "provider/gather.h"
 #include "remote/limits.h"
 #include "support/scripted_upstream.h"
@@ -356,6 +357,96 @@ TEST(RemoteProvider, EmbeddingsAndModels) {
   const auto models = provider->models();
   ASSERT_TRUE(models);
   EXPECT_EQ(models->at(1).name, "b");
+}
+
+struct EmbedRow {
+  const char* kind;
+  std::vector<std::string> parts;  // of the request
+  const char* answer;
+  int tokens;
+};
+
+// As the references of the APIs show them.
+TEST(RemoteProvider, EmbeddingsOfEachDialect) {
+  const char* const openai = R"({"object":"list","data":[
+      {"object":"embedding","index":1,"embedding":[0.25,-2]},
+      {"object":"embedding","index":0,"embedding":[1,0.5]}],
+      "model":"text-embedding-3-small","usage":{"prompt_tokens":4,"total_tokens":4}})";
+  const char* const body = R"("input": ["x", "y"])";
+  const EmbedRow rows[] = {
+      {"openai", {"POST /embeddings ", "Authorization: Bearer sk-", body, "float"}, openai, 4},
+      {"azure",
+       {"POST /openai/deployments/m/embeddings?api-version=2024-10-21 ", "api-key: sk-", body},
+       openai,
+       4},
+      {"gemini",
+       {"POST /models/m:batchEmbedContents ", "x-goog-api-key: sk-",
+        R"({"model": "models/m", "content": {"parts": [{"text": "x"}]}})"},
+       R"({"embeddings":[{"values":[1,0.5]},{"values":[0.25,-2]}],
+           "usageMetadata":{"promptTokenCount":4}})",
+       4},
+      {"gemini",
+       {R"({"text": "y"})"},
+       R"({"embeddings":[{"values":[1,0.5]},{"values":[0.25,-2]}]})",
+       0},
+      {"ollama",
+       {"POST /embed ", R"("model": "m")", body},
+       R"({"model":"m","embeddings":[[1,0.5],[0.25,-2]],"total_duration":14143917,
+           "load_duration":1019500,"prompt_eval_count":4})",
+       4},
+  };
+  const std::vector<std::string> texts = {"x", "y"};
+  for (const EmbedRow& row : rows) {
+    SCOPED_TRACE(row.kind);
+    test::ScriptedUpstream upstream(
+        {{.bytes = {test::http_head("200 OK", "application/json"), row.answer}}});
+    Endpoint made{.name = "up",
+                  .kind = *find_kind(row.kind),
+                  .url = upstream.url(),
+                  .key = Secret(kCanary),
+                  .api_version = "2024-10-21"};
+    const auto provider = make_remote_provider(*complete(std::move(made)), transfers());
+    const auto embedded = provider->embed("m", texts, {});
+    ASSERT_TRUE(embedded) << to_string(embedded.error());
+    EXPECT_EQ(embedded->at(0).values, (std::vector<float>{1, 0.5F}));
+    EXPECT_EQ(embedded->at(1).values, (std::vector<float>{0.25F, -2}));
+    EXPECT_EQ(embedded->at(0).tokens + embedded->at(1).tokens, row.tokens);
+    const std::string request = upstream.requests().at(0);
+    for (const std::string& part : row.parts)
+      EXPECT_NE(request.find(part), std::string::npos) << part << "\n" << request;
+  }
+  const auto anthropic =
+      make_remote_provider(endpoint("anthropic", "http://127.0.0.1:9"), transfers());
+  EXPECT_EQ(anthropic->embed("m", texts, {}).error().id, "not_supported");
+}
+
+std::string gemini_embeddings(int n) {
+  std::string out = R"({"usageMetadata":{"promptTokenCount":7},"embeddings":[)";
+  for (int i = 0; i < n; ++i)
+    out += cat(i == 0 ? "" : ",", R"({"values":[)", i, "]}");
+  return out + "]}";
+}
+
+// Gemini takes at most 100 texts.
+TEST(RemoteProvider, MoreTextsThanTheApiTakesAreSentInSeveralRequests) {
+  const std::string head = test::http_head("200 OK", "application/json");
+  const std::vector<std::string> texts(201, "x");
+  test::ScriptedUpstream upstream({{.bytes = {head, gemini_embeddings(100)}},
+                                   {.bytes = {head, gemini_embeddings(100)}},
+                                   {.bytes = {head, gemini_embeddings(1)}}});
+  const auto embedded =
+      make_remote_provider(endpoint("gemini", upstream.url()), transfers())->embed("m", texts, {});
+  ASSERT_TRUE(embedded) << to_string(embedded.error());
+  ASSERT_EQ(embedded->size(), 201U);
+  EXPECT_EQ(embedded->at(199).values, std::vector<float>{99});
+  EXPECT_EQ(embedded->at(0).tokens + embedded->at(100).tokens + embedded->at(200).tokens, 21);
+  EXPECT_EQ(upstream.requests().size(), 3U);
+  test::ScriptedUpstream broken({{.bytes = {head, gemini_embeddings(100)}},
+                                 {.bytes = {test::http_head("429 No", "application/json")}}});
+  const auto refused =
+      make_remote_provider(endpoint("gemini", broken.url()), transfers())->embed("m", texts, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "bad_answer") << "100 texts may be billed";
 }
 
 TEST(RemoteProvider, RefusesWhatItCannotSend) {
