@@ -212,8 +212,25 @@ twin-only = "twin/gpt-4o-mini"
             self.assertIn(words, self.run_wick("run", "auto", "a", status=2)[1])
 
     def test_a_key_is_seen_nowhere(self):
+        class Collector(http.server.BaseHTTPRequestHandler):
+            """Of traces."""
+            bodies = []
+
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                Collector.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(200)
+                self.end_headers()
+
+        collector = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        self.addCleanup(collector.server_close)
+        self.addCleanup(collector.shutdown)
         self.configure(**{"tokens_over = 3000": "tokens_over = 0"})
-        server = serving.Server(self.home)
+        audit = pathlib.Path(self.folder.name) / "audit.jsonl"
+        server = serving.Server(self.home, "--audit-log", audit, "--otlp-endpoint", f"http://127.0.0.1:{collector.server_port}")
         seen = []
         try:
             talk = {"model": "openai/gpt-4o-mini", "messages": serving.TALK, "max_tokens": 4}
@@ -225,17 +242,26 @@ twin-only = "twin/gpt-4o-mini"
                 seen.append(server.ask("/v1/embeddings", {"model": "openai/gpt-4o-mini", "input": "a"})[1])
             Upstream.status, Upstream.breaks_off = 200, True
             seen += [server.ask("/v1/chat/completions", talk | {"stream": streams, "user": KEY})[1] for streams in (False, True)]
-            for path in ("/metrics", "/openapi.json", "/props", "/slots", "/debug", "/v1/models", "/health", "/api/ps", f"/{KEY}"):
+            paths = [path for path, methods in server.json("/openapi.json")["paths"].items() if "get" in methods]
+            self.assertGreater(len(paths), 10)
+            for path in (*paths, "/debug", "/debug/vars", "/debug/pprof/heap", f"/{KEY}"):
                 seen.append(server.ask(path)[1])
         finally:
             server.run.terminate()
             out, log = server.run.communicate(timeout=30)
         self.assertGreater(len(Upstream.asked), 8, "until the circuit breaker opens, by answers and embeddings")
         self.assertTrue(all(headers["Authorization"] == f"Bearer {KEY}" for _, headers, _ in Upstream.asked))
-        ledger = b"".join(path.read_bytes() for path in pathlib.Path(self.folder.name).rglob("usage.db*"))
-        self.assertIn(b"gpt-4o-mini", ledger)
+        for words in (("doctor",), ("config", "show"), ("usage",), ("usage", "--json"), ("usage", "--csv"), ("key", "list"), ("model", "list"),
+                      ("route", "explain", "-p", "a"), ("run", "openai/gpt-4o-mini", "a"), ("chat", "openai/gpt-4o-mini")):
+            done = self.home.wick(*words)
+            seen.append((done.stdout + done.stderr).decode())
+        self.assertIn(b"gpt-4o-mini", audit.read_bytes())
+        self.assertTrue(Collector.bodies)
+        files = {path.name: path.read_bytes() for path in pathlib.Path(self.folder.name).rglob("*") if path.is_file()}
+        self.assertIn(b"gpt-4o-mini", files["usage.db"] + files.get("usage.db-wal", b""))
         told = "".join(seen).replace(f"there is no GET /{KEY}", "")  # what the client itself has sent
-        for place, text in (("answers", told.encode()), ("log", log.replace(f"GET /{KEY}".encode(), b"")), ("output", out), ("ledger", ledger)):
+        for place, text in (("answers", told.encode()), ("log", log.replace(f"GET /{KEY}".encode(), b"")), ("output", out),
+                            ("traces", b"".join(Collector.bodies)), *files.items()):
             self.assertNotIn(KEY.encode(), text, place)
 
     def test_a_core_dump_has_no_key(self):
