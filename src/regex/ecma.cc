@@ -12,7 +12,8 @@
 //
 // Lookbehind would need the same from the left. It is honored where the text on its left is whole:
 // at the start of an alternative of the pattern (where any text may precede), and right before a
-// final $, where it is a condition on all of the text.
+// final $, where it is a condition on all of the text. Elsewhere the part on its left must be at
+// least as long: then it is a condition on this part.
 #include "regex/ecma.h"
 
 #include <algorithm>
@@ -83,9 +84,8 @@ class Compiler {
       end = last + 1;
     }
     After after = {text_, text_, text_};
-    for (std::size_t i = end; i-- > begin;) {
-      WICK_TRY(after, compile(parts[i], after));
-    }
+    parts.resize(end);
+    WICK_TRY(after, sequence(parts, begin, after));
     ExprId out = kEmptySet;
     if (after[0] == after[1] && after[1] == after[2]) {
       out = pool_.concat(before, after[0]);
@@ -101,13 +101,55 @@ class Compiler {
     return all == text_ ? out : pool_.intersect({out, all});
   }
 
-  // Those texts of `texts` that the lookbehind accepts at their end.
+  // Those texts of `texts`, from the text's start, that the lookbehind accepts at their end.
   Result<ExprId> behind(ExprId texts, const Syntax& look) {
-    if (at(look.parts[0]).has_assertion) {
-      return refused("an assertion within a lookbehind", look.at, "only characters may be there");
+    const Syntax& body = at(look.parts[0]);
+    std::vector<std::uint32_t> alternatives = {look.parts[0]};
+    if (body.kind == SyntaxKind::kAlternatives) alternatives = body.parts;
+    std::vector<ExprId> ends;
+    for (const std::uint32_t one : alternatives) {
+      WICK_TRY(const ExprId end, end_of(one, look));
+      ends.push_back(end);
     }
-    const ExprId ends = pool_.concat(text_, plain(look.parts[0]));
-    return pool_.intersect({texts, look.is_negative ? pool_.complement(ends) : ends});
+    const ExprId all = pool_.unite(ends);
+    return pool_.intersect({texts, look.is_negative ? pool_.complement(all) : all});
+  }
+
+  // The texts that end in what the alternative `node` of a lookbehind says; it may begin with ^.
+  Result<ExprId> end_of(std::uint32_t node, const Syntax& look) {
+    std::vector<std::uint32_t> parts = {node};
+    if (at(node).kind == SyntaxKind::kSequence) parts = at(node).parts;
+    const bool is_whole = !parts.empty() && at(parts[0]).kind == SyntaxKind::kStart;
+    ExprId out = kEpsilon;
+    for (std::size_t i = parts.size(); i-- > (is_whole ? 1U : 0U);) {
+      if (at(parts[i]).has_assertion) {
+        return refused("an assertion within a lookbehind", look.at,
+                       "only characters may be there, and ^ before them");
+      }
+      out = pool_.concat(plain(parts[i]), out);
+    }
+    return is_whole ? out : pool_.concat(text_, out);
+  }
+
+  // The part before `parts[end]`, with the lookbehinds between them. kEmptySet: it may be shorter
+  // than what they look at.
+  ExprId looked_at(const std::vector<std::uint32_t>& parts, std::size_t begin, std::size_t& end) {
+    std::size_t first = end;
+    while (first > begin && at(parts[first - 1]).kind == SyntaxKind::kBehind)
+      --first;
+    if (first == begin || at(parts[first - 1]).has_assertion) return kEmptySet;
+    ExprId out = plain(parts[first - 1]);
+    for (std::size_t i = first; i < end && out != kNoExpr; ++i) {
+      const Syntax& look = at(parts[i]);
+      if (at(look.parts[0]).has_assertion) return kEmptySet;
+      const ExprId seen = plain(look.parts[0]);
+      if (seen == kNoExpr) return kNoExpr;
+      if (pool_.at(seen).max_len > pool_.at(out).min_len) return kEmptySet;
+      const ExprId ends = pool_.concat(text_, seen);
+      out = look.is_negative ? pool_.minus(out, ends) : pool_.intersect({out, ends});
+    }
+    end = first - 1;
+    return out;
   }
 
   CodePoints set_of(const Syntax& node) const {
@@ -162,13 +204,8 @@ class Compiler {
     if (std::find(after.begin(), after.end(), kNoExpr) != after.end()) return pool_.failure();
     if (!node.has_assertion && node.kind != SyntaxKind::kSequence) return without(index, after);
     switch (node.kind) {
-      case SyntaxKind::kSequence: {
-        After out = after;
-        for (std::size_t i = node.parts.size(); i-- > 0;) {
-          WICK_TRY(out, compile(node.parts[i], out));
-        }
-        return out;
-      }
+      case SyntaxKind::kSequence:
+        return sequence(node.parts, 0, after);
       case SyntaxKind::kAlternatives:
         return alternatives(node, after);
       case SyntaxKind::kRepeat:
@@ -197,9 +234,27 @@ class Compiler {
         return out;
       }
       default:
-        return refused("a lookbehind", node.at,
-                       "only at the start of the pattern and before a final $");
+        return refused(
+            "a lookbehind", node.at,
+            "only at the start, before a final $, and behind a part of at least its length");
     }
+  }
+
+  // `parts` from `begin` on before `after`.
+  Result<After> sequence(const std::vector<std::uint32_t>& parts, std::size_t begin, After after) {
+    for (std::size_t i = parts.size(); i-- > begin;) {
+      std::size_t end = i + 1;
+      const bool looks = at(parts[i]).kind == SyntaxKind::kBehind;
+      const ExprId part = looks ? looked_at(parts, begin, end) : kEmptySet;
+      if (end > i) {
+        WICK_TRY(after, compile(parts[i], after));
+      } else {
+        if (part == kNoExpr) return pool_.failure();
+        after = joined(part, after);
+        i = end;
+      }
+    }
+    return after;
   }
 
   template <class Change>

@@ -2,11 +2,12 @@
 // Schemas use) as expressions over bytes: the language of all texts that the pattern matches.
 //
 // Supported assertions: lookahead, \b, \B, ^ and $, outside of repetitions and in repetitions of at
-// most kMaxUnrolled times; lookbehind at the start of the pattern and before a final $. Other
-// constructs are errors with name and place: back-references, other lookbehind, assertions in
-// longer repetitions, flags in groups. Exceptions, which may repeat without a limit: `((?!x).)*` at
-// the end of the text, `(.(?!x))*` before a text shorter than x, lookahead that sees no more than
-// what follows in its own group (`(\.(?!\.)/)*`), and ^ if there is no other assertion.
+// most kMaxUnrolled times; lookbehind at the start of the pattern, before a final $, and behind a
+// part of at least its length. Other constructs are errors with name and place: back-references,
+// other lookbehind, assertions in longer repetitions, flags in groups. Exceptions, which may repeat
+// without a limit: `((?!x).)*` at the end of the text, `(.(?!x))*` before a text shorter than x,
+// lookahead that sees no more than what follows in its own group (`(\.(?!\.)/)*`), and ^ if there
+// is no other assertion.
 //
 //   parse_ecma(pool, "^[a-z]+$");                    // texts with a match (JSON Schema's pattern)
 //   parse_ecma(pool, "[a-z]+", PatternUse::kWhole);  // texts that match as a whole
