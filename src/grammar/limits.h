@@ -61,6 +61,7 @@ inline constexpr std::uint64_t kDocumentFuel = 6'000'000;
 inline constexpr std::uint64_t kDocumentFuelForByte = 4;
 inline constexpr std::size_t kPartsForStep = 8;          // that cost as much as one visit
 inline constexpr int kMaxBranchDepth = 2'000;            // choices of one branch
+inline constexpr std::size_t kMaxDistinctValues = 1'000;  // of items that must differ, one by one
 inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind the point, in masks
 inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
 inline constexpr std::size_t kMaxSchemaStates = 1'000'000;

@@ -71,6 +71,7 @@ Result<CompiledSchema> Compiler::compile(Json document) {
   CompiledSchema out;
   out.root = pool_->schema(first, false);
   out.pool = std::move(pool_);
+  out.for_masks = options_.for_masks;
   return out;
 }
 

@@ -27,6 +27,7 @@ struct SchemaOptions {
 struct CompiledSchema {
   std::unique_ptr<FormulaPool> pool = {};
   FormulaId root = kNever;
+  bool for_masks = false;  // as in the options
 };
 
 // Errors: kInvalid "schema_keyword" for an invalid schema, kUnsupported "schema_keyword" and

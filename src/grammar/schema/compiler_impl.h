@@ -65,7 +65,6 @@ class Compiler {
   Result<FormulaId> type_named(const Work& work, const Json& name);
   Result<void> literals(Work& work);
   Result<FormulaId> literal(const Work& work, const Json& value);
-  FormulaId object_literal(std::span<const FormulaId> values, const Json& value);
 
   // compiler_overlap.cc
   // What a schema asks of a value, as far as it is plain to see.

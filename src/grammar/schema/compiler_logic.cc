@@ -136,14 +136,6 @@ Result<void> Compiler::literals(Work& work) {
   return {};
 }
 
-FormulaId Compiler::object_literal(std::span<const FormulaId> values, const Json& value) {
-  std::vector<FormulaId> out = {pool_->types(kObjectType)};
-  for (std::size_t i = 0; i < value.keys.size(); ++i)
-    out.push_back(pool_->some_named(pool_->one_name(pool_->text(value.keys[i])), values[i], 1));
-  out.push_back(pool_->all_named(pool_->all_names_but(texts_of(value.keys)), kNever, 0));
-  return pool_->all_of(out);
-}
-
 Result<FormulaId> Compiler::literal(const Work& work, const Json& value) {
   std::vector<FormulaId> values;
   for (const Json& item : value.items) {
@@ -157,25 +149,16 @@ Result<FormulaId> Compiler::literal(const Work& work, const Json& value) {
       return pool_->types(kFalseType);
     case Json::Kind::kTrue:
       return pool_->types(kTrueType);
-    case Json::Kind::kNumber: {
-      NumberRule rule{.kind = NumberRule::Kind::kOneOf};
-      rule.values.push_back(*parse_decimal(value.text));
-      rule.texts.push_back(value.text);
-      return pool_->number(pool_->add_rule(std::move(rule)), false);
-    }
+    case Json::Kind::kNumber:
+      return pool_->one_number(value.text);
     case Json::Kind::kString:
       return pool_->string_in(pool_->exprs().literal(value.text));
     case Json::Kind::kObject:
-      return object_literal(values, value);
+      return pool_->one_object(texts_of(value.keys), values);
     case Json::Kind::kArray:
       break;
   }
-  const auto n = static_cast<std::uint32_t>(values.size());
-  std::vector<FormulaId> out = {pool_->types(kArrayType), pool_->some_items(0, kNoEnd, kAlways, n),
-                                pool_->most_items(0, kNoEnd, kAlways, n)};
-  for (std::uint32_t i = 0; i < n; ++i)
-    out.push_back(pool_->all_items(i, i + 1, values[i]));
-  return pool_->all_of(out);
+  return pool_->one_array(values);
 }
 
 }  // namespace wick::grammar

@@ -150,8 +150,6 @@ Result<void> Compiler::arrays(Work& work) {
   if (max) out.push_back(pool_->most_items(0, kNoEnd, kAlways, *max));
   if (const Json* const unique = work.find("uniqueItems")) {
     if (!unique->is_boolean()) return wrong(work, "uniqueItems", "is no boolean");
-    if (options_.for_masks && unique->is(Json::Kind::kTrue))
-      return refused(work, "uniqueItems", "masks cannot leave out values yet");
     if (unique->is(Json::Kind::kTrue)) out.push_back(pool_->unique(false));
   }
   if (!out.empty()) work.parts.push_back(pool_->if_type(kArrayType, pool_->all_of(out)));

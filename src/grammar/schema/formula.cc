@@ -141,6 +141,7 @@ void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) con
       break;
     case FormulaKind::kUnique:
       f.parts |= Formula::kUniquePart;
+      look(f.c);
       break;
     case FormulaKind::kChild:
       f.parts |= Formula::kChildPart;
@@ -265,8 +266,36 @@ FormulaId FormulaPool::most_items(std::uint32_t from, std::uint32_t to, FormulaI
   return add({.kind = FormulaKind::kItemMost, .a = from, .b = to, .c = of, .d = at_most});
 }
 
-FormulaId FormulaPool::unique(bool is_negative) {
-  return add({.kind = FormulaKind::kUnique, .is_negative = is_negative});
+FormulaId FormulaPool::unique(bool is_negative, FormulaId of) {
+  if (of == kNoFormula) return kNoFormula;
+  return add({.kind = FormulaKind::kUnique, .is_negative = is_negative, .c = of});
+}
+
+FormulaId FormulaPool::one_number(const std::string& text) {
+  const auto [known, is_new] = numbers_.try_emplace(this->text(text), kNoFormula);
+  if (!is_new) return known->second;
+  NumberRule rule{.kind = NumberRule::Kind::kOneOf};
+  rule.values.push_back(*parse_decimal(text));
+  rule.texts.push_back(text);
+  return known->second = number(add_rule(std::move(rule)), false);
+}
+
+FormulaId FormulaPool::one_object(std::span<const TextId> names,
+                                  std::span<const FormulaId> values) {
+  std::vector<FormulaId> out = {types(kObjectType)};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out.push_back(some_named(one_name(names[i]), values[i], 1));
+  out.push_back(all_named(all_names_but({names.begin(), names.end()}), kNever, 0));
+  return all_of(out);
+}
+
+FormulaId FormulaPool::one_array(std::span<const FormulaId> values) {
+  const auto n = static_cast<std::uint32_t>(values.size());
+  std::vector<FormulaId> out = {types(kArrayType), some_items(0, kNoEnd, kAlways, n),
+                                most_items(0, kNoEnd, kAlways, n)};
+  for (std::uint32_t i = 0; i < n; ++i)
+    out.push_back(all_items(i, i + 1, values[i]));
+  return all_of(out);
 }
 
 FormulaId FormulaPool::rest(FormulaKind kind, bool is_negative,
@@ -392,7 +421,7 @@ FormulaId FormulaPool::negated(const Formula& f, std::span<const std::uint32_t> 
     case FormulaKind::kItemMost:
       return if_type(kArrayType, some_items(f.a, f.b, f.c, f.d + 1));
     case FormulaKind::kUnique:
-      return if_type(kArrayType, unique(!f.is_negative));
+      return if_type(kArrayType, unique(!f.is_negative, f.c));
     case FormulaKind::kRestNames:
       return if_type(kObjectType, rest(f.kind, !f.is_negative, its));
     case FormulaKind::kRestItems:

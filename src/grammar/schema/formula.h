@@ -65,7 +65,9 @@ enum class FormulaKind : std::uint8_t {
   kItemAll,   // an array: each item from index a to before b is of formula c
   kItemSome,  // …: at least d of them are
   kItemMost,  // …: at most d
-  kUnique,    // an array without two equal items; with some where is_negative
+  // An array whose items differ from each other and are of formula c; where is_negative one item is
+  // equal to another, or is not of formula c.
+  kUnique,
   // An object: each member fulfills the first child, or is evaluated. The other children are pairs:
   // a set of names, and the formula of this object under which they are evaluated. is_negative:
   // some member does not.
@@ -115,8 +117,8 @@ struct NameSet {
   enum class Kind : std::uint8_t { kOne, kAllBut, kExpr };
 
   Kind kind = Kind::kExpr;
-  TextId text = 0;                // kOne
-  std::vector<TextId> but = {};   // kAllBut: ascending
+  TextId text = 0;                          // kOne
+  std::vector<TextId> but = {};             // kAllBut: ascending
   regex::ExprId expr = regex::kEverything;  // others: kNoExpr until name_expr() was asked
 
   bool is_one() const noexcept { return kind == Kind::kOne; }
@@ -136,7 +138,7 @@ class FormulaPool {
   FormulaId all_items(std::uint32_t from, std::uint32_t to, FormulaId of);
   FormulaId some_items(std::uint32_t from, std::uint32_t to, FormulaId of, std::uint32_t at_least);
   FormulaId most_items(std::uint32_t from, std::uint32_t to, FormulaId of, std::uint32_t at_most);
-  FormulaId unique(bool is_negative);
+  FormulaId unique(bool is_negative, FormulaId of = kAlways);
   // kRestNames or kRestItems.
   FormulaId rest(FormulaKind kind, bool is_negative, std::span<const std::uint32_t> children);
   FormulaId schema(std::uint32_t id, bool is_negative);
@@ -154,6 +156,11 @@ class FormulaPool {
   FormulaId if_type(unsigned bits, FormulaId of) { return either(types(kAllTypes & ~bits), of); }
 
   std::uint32_t add_rule(NumberRule rule);
+
+  // Exactly this value. `text` is how JSON spells the number.
+  FormulaId one_number(const std::string& text);
+  FormulaId one_object(std::span<const TextId> names, std::span<const FormulaId> values);
+  FormulaId one_array(std::span<const FormulaId> values);
 
   std::uint32_t integer_rule(bool may_end_in_zeros) const noexcept { return may_end_in_zeros; }
 
@@ -217,6 +224,8 @@ class FormulaPool {
   std::size_t n_branches(FormulaId of) const noexcept;
   // `of` for an array in which two equal items have come.
   FormulaId with_duplicate(FormulaId of);
+  // `of` for an array behind an item of formula `item`: no item that follows may be one.
+  FormulaId without_value(FormulaId of, FormulaId item);
   // Appends the kChild formulas in `of`, each once.
   void children_asked(FormulaId of, std::vector<FormulaId>& out);
   // Evaluates `of`; `leaf` evaluates its leaves. False for kNoFormula.
@@ -285,6 +294,7 @@ class FormulaPool {
   FlatHashMap typed_ = {};                              // by id * 128 + type
   std::unordered_map<FormulaId, regex::ExprId> languages_ = {};
   std::unordered_map<std::uint64_t, bool> has_name_ = {};
+  std::unordered_map<TextId, FormulaId> numbers_ = {};  // of one_number()
   std::vector<FormulaId> schemas_ = {};
   std::size_t text_bytes_ = 0;
   std::uint64_t fuel_ = ~std::uint64_t{0};

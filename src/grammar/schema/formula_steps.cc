@@ -169,6 +169,9 @@ FormulaId item_leaf(Steps& steps, FormulaId id, const Formula& f) {
       self = pool.most_items(from, to, f.c, f.d);
       one_less = pool.most_items(from, to, f.c, f.d - 1);
       break;
+    case FormulaKind::kUnique:
+      return f.is_negative ? pool.either(id, pool.child(pool.negate(f.c)))
+                           : pool.both(id, pool.child(f.c));
     default:
       return id;
   }
@@ -280,6 +283,18 @@ FormulaId FormulaPool::with_duplicate(FormulaId of) {
   Steps steps(*this, {.parts = Formula::kUniquePart},
               [&](Steps& all, FormulaId id, const Formula& f) {
                 if (f.kind == FormulaKind::kUnique) return f.is_negative ? kAlways : kNever;
+                if (f.kind == FormulaKind::kRestItems)
+                  return rest(f.kind, f.is_negative, all.rest_behind(f));
+                return id;
+              });
+  return steps(of);
+}
+
+FormulaId FormulaPool::without_value(FormulaId of, FormulaId item) {
+  const FormulaId other = negate(item);
+  Steps steps(*this, {.parts = Formula::kUniquePart},
+              [&](Steps& all, FormulaId id, const Formula& f) {
+                if (f.kind == FormulaKind::kUnique) return unique(f.is_negative, both(f.c, other));
                 if (f.kind == FormulaKind::kRestItems)
                   return rest(f.kind, f.is_negative, all.rest_behind(f));
                 return id;

@@ -171,7 +171,7 @@ Life LifeSearch::of_object(FormulaId of, FreeNames names) {
   }
   const int outer = open_from_;
   open_from_ = 1 << 30;
-  const Life life = branches(of, [&](const Leaves& leaves) {
+  const Life life = branches(without_dead_branches(of, false, names), [&](const Leaves& leaves) {
     Leaves others;
     const Life child = of_value(children_of(leaves, others));
     return child == Life::kLive ? object_branch(others, names) : child;
@@ -340,10 +340,12 @@ Life LifeSearch::of_array(FormulaId of) {
     const Life life = of_array(yes);
     return life == Life::kLive ? life : either(life, of_array(no));
   }
-  return branches(of, [&](const Leaves& leaves) {
+  return branches(without_dead_branches(of, true, {}), [&](const Leaves& leaves) {
     Leaves others;
-    const Life child = of_value(children_of(leaves, others));
-    return child == Life::kLive ? array_branch(others) : child;
+    const FormulaId item = children_of(leaves, others);
+    const Life child = of_value(item);
+    if (child != Life::kLive) return child;
+    return item == kAlways ? array_branch(others) : of_value(pool_.both(item, item_before(others)));
   });
 }
 
@@ -352,6 +354,7 @@ std::size_t LifeSearch::demand_of_array(const Leaves& leaves, bool& is_alike,
   std::size_t at = leaves.size();
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const Formula& f = pool_.at(leaves[i]);
+    if (f.kind == FormulaKind::kUnique) continue;
     if (f.kind == FormulaKind::kRestItems) {
       const auto its = pool_.children(f);
       for (std::size_t k = 1; k < its.size(); k += 4)
@@ -383,10 +386,9 @@ FormulaId LifeSearch::behind_demand(const Leaves& leaves, std::size_t at, std::u
 // Behind the last position that is named all items are alike, and a demand can be taken at once;
 // before it an item simply comes.
 Life LifeSearch::array_branch(const Leaves& leaves) {
-  const auto is_unique = [&](FormulaId leaf) {
-    return pool_.at(leaf).kind == FormulaKind::kUnique;
-  };
-  if (std::any_of(leaves.begin(), leaves.end(), is_unique)) return Life::kUnknown;
+  if (unique_of(leaves, true) < leaves.size()) return equal_branch(leaves, nullptr);
+  if (Leaves chosen; unique_of(leaves, false) < leaves.size())
+    return distinct_branch(leaves, chosen);
   bool is_alike = true, has_most = false;
   const std::size_t at = demand_of_array(leaves, is_alike, has_most);
   if (at == leaves.size()) return Life::kLive;
@@ -424,14 +426,17 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
   if (split(of, yes, no)) {
     return pool_.either(condition(yes, is_array, names), condition(no, is_array, names));
   }
+  of = without_dead_branches(of, is_array, names);
   // Where all else can be fulfilled at once, nothing depends on which branch is taken.
   std::vector<FormulaId> out;
-  const auto rest_life = [&](const Leaves& others) {
-    return is_array ? array_branch(others) : object_branch(others, names);
+  const auto value_before = [&](const Leaves& others) {
+    if (is_array) return item_before(others);
+    const Life life = object_branch(others, names);
+    return life == Life::kUnknown ? kNoFormula : life == Life::kLive ? kAlways : kNever;
   };
   Leaves everything;
   pool_.leaves_besides(of, everything);
-  if (rest_life(everything) == Life::kLive) return pool_.children_alone(of);
+  if (value_before(everything) == kAlways) return pool_.children_alone(of);
   bool is_unknown = false;
   const Life all = branches(of, [&](const Leaves& leaves) {
     Leaves others;
@@ -439,11 +444,11 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
     Leaves asks;
     std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(asks),
                  [&](FormulaId leaf) { return pool_.at(leaf).kind == FormulaKind::kChild; });
-    const FormulaId children = pool_.all_of(asks);
-    const Life rest = rest_life(others);
-    if (rest == Life::kUnknown) is_unknown = true;
-    if (rest == Life::kLive) out.push_back(children);
-    const bool is_enough = is_unknown || (rest == Life::kLive && children == kAlways);
+    const FormulaId before = value_before(others);
+    if (before == kNoFormula) is_unknown = true;
+    const FormulaId children = pool_.both(pool_.all_of(asks), pool_.child(before));
+    if (!is_unknown && children != kNever) out.push_back(children);
+    const bool is_enough = is_unknown || children == kAlways;
     return is_enough ? Life::kLive : Life::kDead;
   });
   if (is_unknown || all == Life::kUnknown) return kNoFormula;

@@ -104,6 +104,7 @@ class LifeSearch {
 
   static constexpr std::uint64_t kStepsForOne = 20;
   static constexpr std::size_t kNamesForOne = 16;
+  static constexpr std::uint64_t kStepsForText = 100;
   static constexpr int kMaxDepth = 200;
 
   // Calls `is_found` for the branches of `of` until it says kLive.
@@ -123,6 +124,22 @@ class LifeSearch {
   bool has_other(const Leaves& leaves, FormulaId leaf, FreeNames names, bool has_many);
   bool is_large(regex::ExprId language, std::string_view text);
   Life array_branch(const Leaves& leaves);
+
+  // Distinct and equal items (life_unique.cc).
+  enum class Plenty : std::uint8_t { kFew, kPlenty, kUnknown };
+  std::size_t unique_of(const Leaves& leaves, bool is_negative) const;
+  std::size_t n_demanded(const Leaves& leaves) const;
+  bool is_symmetric(const Leaves& leaves) const;
+  Plenty texts(regex::ExprId language, bool is_number, std::size_t n, Leaves& out);
+  regex::ExprId spelled_once(regex::ExprId numbers);
+  Plenty values(FormulaId of, std::size_t n, Leaves& out);
+  Plenty nested_values(FormulaId typed, bool is_array, std::size_t n);
+  Leaves without_value(const Leaves& leaves, FormulaId value);
+  Life distinct_branch(const Leaves& leaves, Leaves& chosen);
+  Life equal_branch(const Leaves& leaves, Leaves* seconds);
+  FormulaId item_before(const Leaves& others);
+  FormulaId without_dead_branches(FormulaId of, bool is_array, FreeNames names);
+
   FormulaId children_of(const Leaves& leaves, Leaves& others);
   FreeNames ordered(FormulaId of, FreeNames names) const;
   std::uint32_t order_within(FormulaId of, TextId name);

@@ -65,7 +65,10 @@ bool JsonMachine::is_of_number(unsigned char byte) noexcept {
 }
 
 JsonMachine::JsonMachine(CompiledSchema schema, bool has_order)
-    : pool_(std::move(schema.pool)), has_order_(has_order), root_(schema.root) {
+    : pool_(std::move(schema.pool)),
+      has_order_(has_order),
+      leaves_out_values_(schema.for_masks),
+      root_(schema.root) {
   lists_.of({});
   frames_.push_back({.is_root = true, .questions = list_of({kAlways, root_})});
   frames_.push_back({.is_root = true, .questions = list_of({kAlways, kAlways})});
@@ -92,7 +95,8 @@ bool JsonMachine::is_worn() const noexcept {
 
 std::size_t JsonMachine::used_bytes() const noexcept {
   return pool_->used_bytes() + pool_->exprs().used_bytes() + lists_.used_bytes() +
-         cells_.used_bytes() + frames_.size() * (sizeof(Frame) + kHashEntryBytes);
+         cells_.used_bytes() + values_.size() * kHashEntryBytes +
+         frames_.size() * (sizeof(Frame) + kHashEntryBytes);
 }
 
 std::uint32_t JsonMachine::frame_of(const Frame& frame) {
@@ -161,7 +165,7 @@ JsonMachine::Place JsonMachine::stepped(const Place& place, unsigned char byte) 
     case Where::kValue:
       return begin_value(place, byte);
     case Where::kFirstItem:
-      return byte == ']' ? end_nested(place) : begin_item(place, byte);
+      return byte == ']' ? end_nested(place) : begin_value(before_item(place), byte);
     case Where::kFirstName:
       if (byte == '}') return end_nested(place);
       [[fallthrough]];
@@ -174,9 +178,7 @@ JsonMachine::Place JsonMachine::stepped(const Place& place, unsigned char byte) 
       if (byte == (is_array ? ']' : '}')) return end_nested(place);
       if (byte != ',') return {};
       if (!is_array) return {.where = Where::kName, .frame = place.frame};
-      Frame frame = frames_[place.frame];
-      ask(frame);
-      return {.where = Where::kValue, .frame = frame_of(frame)};
+      return before_item(place);
     }
     default:
       return {};
@@ -205,11 +207,10 @@ void JsonMachine::ask(Frame& frame) {
   frame.questions = lists_.of(asked);
 }
 
-JsonMachine::Place JsonMachine::begin_item(Place place, unsigned char byte) {
+JsonMachine::Place JsonMachine::before_item(const Place& place) {
   Frame frame = frames_[place.frame];
   ask(frame);
-  place.frame = frame_of(frame);
-  return begin_value(place, byte);
+  return {.where = Where::kValue, .frame = frame_of(frame)};
 }
 
 JsonMachine::Place JsonMachine::begin_value(const Place& place, unsigned char byte) {
@@ -372,14 +373,18 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
                         answers[static_cast<std::size_t>(found - questions.begin())];
     return is_yes ? kAlways : kNever;
   };
-  const bool is_second = frame.is_array && frame.keeps_items && cells_.has(frame.values, value);
+  const bool leaves_out = frame.keeps_items && leaves_out_values_;
+  const FormulaId its = leaves_out ? one_value(value) : kAlways;
+  const bool is_second =
+      frame.is_array && frame.keeps_items && !leaves_out && cells_.has(frame.values, value);
   replace_each(formulas, [&](FormulaId formula) {
     const FormulaId resolved = pool_->resolve(formula, answered);
+    if (leaves_out && frame.is_array) return pool_->without_value(resolved, its);
     return is_second ? pool_->with_duplicate(resolved) : resolved;
   });
   frame.formulas = lists_.of(formulas);
   frame.questions = 0;
-  if (frame.keeps_items) {
+  if (frame.keeps_value || (frame.keeps_items && !leaves_out)) {
     if (!frame.is_array) frame.values = cells_.add(frame.values, frame.name);
     frame.values = cells_.add(frame.values, value);
   }
@@ -420,6 +425,36 @@ TextId JsonMachine::nested_value(const Frame& frame) {
   for (const auto& [name, value] : members)
     out += cat(name, ":", value, ",");
   return pool_->text(out);
+}
+
+// The formula of a value that is kept; those of its parts are known, for they ended before it.
+FormulaId JsonMachine::one_value(TextId id) {
+  const auto [at, is_new] = values_.try_emplace(id, kNoFormula);
+  if (!is_new) return at->second;
+  const std::string text = pool_->text_of(id);
+  if (text[0] == '"') {
+    return at->second = pool_->string_in(pool_->exprs().literal(std::string_view(text).substr(1)));
+  }
+  for (std::size_t i = 0; i < 3; ++i)
+    if (text == kWords[i]) return at->second = pool_->types(kWordTypes[i]);
+  if (text[0] != '[' && text[0] != '{') return at->second = pool_->one_number(text);
+  std::vector<TextId> ids;
+  std::uint32_t number = 0;
+  for (const char c : std::string_view(text).substr(1)) {
+    if (c >= '0' && c <= '9') {
+      number = number * 10 + static_cast<std::uint32_t>(c - '0');
+    } else {
+      ids.push_back(std::exchange(number, 0));
+    }
+  }
+  std::vector<TextId> names;
+  std::vector<FormulaId> parts;
+  const bool is_object = text[0] == '{';
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (is_object) names.push_back(ids[i++]);
+    parts.push_back(one_value(ids[i]));
+  }
+  return values_[id] = is_object ? pool_->one_object(names, parts) : pool_->one_array(parts);
 }
 
 // All other places are void then.

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,8 @@ class JsonMachine {
   // The object or array `frame` as a document; nothing if more than one formula speaks of it, or if
   // it is compared with others.
   std::optional<std::uint32_t> as_document(std::uint32_t frame);
+  // The place before the first item of the array that begins there.
+  Place before_item(const Place& place);
   // The place behind the value in progress in `frame`, if each question is answered by yes.
   Place behind_value(std::uint32_t frame);
 
@@ -129,7 +132,6 @@ class JsonMachine {
   std::uint32_t frame_of(const Frame& frame);
   Place begin_value(const Place& place, unsigned char byte);
   Place begin_nested(const Place& place, bool is_array);
-  Place begin_item(Place place, unsigned char byte);
   Place in_string(Place place, unsigned char byte);
   Place in_number(Place place, unsigned char byte);
   Place in_word(Place place, unsigned char byte);
@@ -147,6 +149,7 @@ class JsonMachine {
   Place without_past(Place place);
   std::string spelled_text(CellId list) const;
   TextId nested_value(const Frame& frame);
+  FormulaId one_value(TextId value);
 
   std::unique_ptr<FormulaPool> pool_;
   Lists lists_ = {};
@@ -155,6 +158,10 @@ class JsonMachine {
   std::deque<Frame> frames_ = {};
   FlatHashMap frame_ids_ = {};
   bool has_order_ = false;
+  // Formulas say which items have come. Without it a frame has their values, which takes less time
+  // and memory, and an equal item is seen at its end.
+  bool leaves_out_values_ = false;
+  std::unordered_map<TextId, FormulaId> values_ = {};  // formulas of values that are kept
   FormulaId root_ = kNever;
   bool is_full_ = false;
 };

@@ -66,11 +66,12 @@ std::optional<Recognizer::PlainText> SchemaRecognizer::plain_text(StateId id) {
   const bool is_alone =
       state.place.where == Where::kString && state.place.frame == JsonMachine::kAnyRoot;
   const bool has_space = style_.space == JsonStyle::Space::kAny;
-  return PlainText{
-      .automaton = &machine_.pool().automaton(),
-      .rest = state.rest,
-      .is_json_string = true,
-      .alone = !is_alone ? Alone::kNo : has_space ? Alone::kBeforeSpace : Alone::kAlone};
+  return PlainText{.automaton = &machine_.pool().automaton(),
+                   .rest = state.rest,
+                   .is_json_string = true,
+                   .alone = !is_alone   ? Alone::kNo
+                            : has_space ? Alone::kBeforeSpace
+                                        : Alone::kAlone};
 }
 
 // A walk at an open object's name makes a state for each token.
@@ -178,20 +179,21 @@ FormulaId SchemaRecognizer::goal(std::uint32_t id) {
   const JsonMachine::Frame frame = machine_.frame(id);
   const FormulaId of = condition(frame.below);
   if (of == kNoFormula) return kNoFormula;
+  FormulaPool& pool = machine_.pool();
   const auto questions = machine_.list(machine_.frame(frame.below).questions);
   const auto formulas = machine_.list(frame.formulas);
-  FormulaPool& pool = machine_.pool();
+  const ValueType type = frame.is_array ? kArrayType : kObjectType;
   const auto left = [&](FormulaId question) {
     const auto found = std::lower_bound(questions.begin() + 1, questions.end(), question);
-    return found == questions.end() || *found != question
-               ? kNoFormula
-               : formulas[static_cast<std::size_t>(found - questions.begin())];
+    if (found != questions.end() && *found == question)
+      return formulas[static_cast<std::size_t>(found - questions.begin())];
+    const FormulaId typed = pool.of_type(question, type);
+    return typed <= kAlways ? typed : kNoFormula;  // about other types
   };
   // The search may ask for the opposite of what the machine asks.
   const FormulaId out = pool.resolve(of, [&](FormulaId question) {
     const FormulaId its = left(question);
     if (its != kNoFormula) return its;
-    const ValueType type = frame.is_array ? kArrayType : kObjectType;
     return pool.of_type(pool.negate(left(pool.negate(question))), type);
   });
   return facts(id).goal = out;

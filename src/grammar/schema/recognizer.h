@@ -4,8 +4,8 @@
 //
 // Numbers are spelled without exponents, with at most kMaxNumberDigits digits before and behind the
 // point. Strings may be spelled in every way; names in a declared order have no unneeded escapes.
-// Errors, in addition to those of compile_schema(): uniqueItems, and multipleOf a number that is no
-// power of ten. step() fails ("schema_fuel") if the search for dead ends takes too many steps.
+// Errors, in addition to those of compile_schema(): multipleOf a number that is no power of ten.
+// step() fails ("schema_fuel") if the search for dead ends takes too many steps.
 #pragma once
 
 #include <deque>
@@ -113,12 +113,12 @@ class SchemaRecognizer final : public Recognizer {
   LifeSearch life_;
   ShortestSearch shortest_;
   JsonStyle style_;
-  std::deque<State> states_ = {State{}};    // the first is kDeadState
-  FlatHashMap ids_ = {};                    // of states
-  FlatHashMap steps_ = {};                  // by state and byte; not within names
-  std::vector<std::uint32_t> walked_ = {};  // keys in steps_ since begin_walk()
-  std::deque<FrameFacts> facts_ = {};         // by frame
-  std::size_t compiled_bytes_ = 0;  // used_bytes() before the first document
+  std::deque<State> states_ = {State{}};              // the first is kDeadState
+  FlatHashMap ids_ = {};                              // of states
+  FlatHashMap steps_ = {};                            // by state and byte; not within names
+  std::vector<std::uint32_t> walked_ = {};            // keys in steps_ since begin_walk()
+  std::deque<FrameFacts> facts_ = {};                 // by frame
+  std::size_t compiled_bytes_ = 0;                    // used_bytes() before the first document
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began
   StateId start_ = kDeadState;
   bool is_lost_ = false, is_full_ = false;

@@ -4,6 +4,7 @@
 // The search says which members come. Their order is the machine's, which may depend on the values
 // before: a branch of a oneOf declares its own order, and a value decides between branches.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -49,6 +50,7 @@ class SchemaRecognizer::Ending {
   bool put_name(std::string_view name, std::string_view behind);
   bool put_value(NodeId value);
   bool put_parts();
+  std::optional<NodeId> differing(NodeId value);
   void put_in_order(Open& object);
 
   SchemaRecognizer& its_;
@@ -180,9 +182,20 @@ bool SchemaRecognizer::Ending::put_parts() {
       last.n_done = 0;
     }
     if (!last.is_array && !put_name(its_.machine_.pool().text_of(part.name), ":")) return false;
-    if (!put_value(part.node)) return false;
+    const auto value = last.is_array ? differing(part.node) : std::optional(part.node);
+    if (!value || !put_value(*value)) return false;
   }
   return true;
+}
+
+// `value`, or another of its formula where the items must differ from those that have come.
+std::optional<ShortestSearch::NodeId> SchemaRecognizer::Ending::differing(NodeId value) {
+  Place place = its_.states_[id_].place;
+  const FormulaId of = its_.goal(place.frame);
+  if (of == kNoFormula || !its_.machine_.pool().has_unique(of)) return value;
+  if (place.where == Where::kFirstItem) place = its_.machine_.before_item(place);
+  return its_.shortest_.value(
+      its_.machine_.pool().both(its_.shortest_.formula(value), its_.wanted(place.frame)));
 }
 
 // Those that have not come, by the declared order that holds here; those without one come last.

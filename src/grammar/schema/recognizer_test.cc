@@ -75,7 +75,7 @@ std::string random_schema(std::mt19937& random, int depth) {
                                            R"({"pattern":"^a"})",
                                            R"({"minItems":1,"maxItems":2})"};
   if (depth == 0) return pick(random, leaves);
-  switch (random() % 11) {
+  switch (random() % 13) {
     case 0:
       return cat(R"({"allOf":[)", sub(), ",", sub(), "]}");
     case 1:
@@ -99,6 +99,11 @@ std::string random_schema(std::mt19937& random, int depth) {
     case 9:
       return cat(R"({"propertyNames":{"maxLength":1},"maxProperties":1,"minProperties":)",
                  random() % 2, "}");
+    case 10:
+      return cat(R"({"type":"array","uniqueItems":true,"minItems":)", random() % 3, R"(,"items":)",
+                 sub(), "}");
+    case 11:
+      return cat(R"({"uniqueItems":true,"prefixItems":[)", sub(), R"(],"contains":)", sub(), "}");
     default:
       return cat(R"({"anyOf":[{"properties":{"a":)", sub(), R"(}},true],"unevaluatedProperties":)",
                  sub(), "}");
@@ -265,8 +270,7 @@ std::size_t check_masks(const std::string& schema, const std::vector<std::string
   const JsonStyle style = {.space = Space(random() % 3), .has_order = random() % 2 == 0};
   auto made = SchemaRecognizer::parse(schema, style);
   if (!made) return 0;
-  const auto masks =
-      std::make_shared<TokenMasks>(*std::move(made), strings->trie(), strings);
+  const auto masks = std::make_shared<TokenMasks>(*std::move(made), strings->trie(), strings);
   std::size_t n_pairs = 0;
   for (int round = 0; round < 4; ++round) {
     Constraint constraint(masks);

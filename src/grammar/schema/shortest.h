@@ -57,6 +57,8 @@ class ShortestSearch {
   // What must still come in an object or array; a formula of of_type().
   std::optional<NodeId> rest(FormulaId of, bool is_array, FreeNames names);
 
+  FormulaId formula(NodeId value) const noexcept { return nodes_[value].goal.of; }
+
   // The text of a value that is no object or array.
   const std::string* text(NodeId value) const noexcept;
   bool is_array(NodeId value_or_rest) const noexcept;

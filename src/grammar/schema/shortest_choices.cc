@@ -281,9 +281,11 @@ void ShortestSearch::array_choices(NodeId id, Choice begun, const Leaves& leaves
   std::size_t n_demands = 0;
   std::uint64_t n_wanted = 0;
   std::uint32_t most = kNoEnd;
+  bool is_unique = false;
   for (const FormulaId leaf : leaves) {
     const Formula& f = pool_.at(leaf);
-    if (f.kind == FormulaKind::kUnique) {
+    if (f.kind == FormulaKind::kUnique) is_unique = !f.is_negative;
+    if (f.kind == FormulaKind::kUnique && f.is_negative) {
       is_cut_ = true;  // the search cannot tell items apart
       return;
     }
@@ -293,6 +295,12 @@ void ShortestSearch::array_choices(NodeId id, Choice begun, const Leaves& leaves
     if (f.kind == FormulaKind::kItemMost) most = f.c == kAlways ? std::min(most, f.d) : 0;
   }
   if (at == leaves.size()) return add(id, std::move(begun));
+  // Items that must differ cost as much as equal ones here; which they are is seen as they come.
+  if (is_unique && n_wanted > 1) {
+    const Life life = life_.array_branch(leaves);
+    if (life == Life::kUnknown) is_cut_ = true;
+    if (life != Life::kLive) return;
+  }
   Goal next{.kind = Kind::kArray, .n_first = 1};
   if (!is_alike) {
     next.of = pool_.behind_item(pool_.all_of(leaves));
