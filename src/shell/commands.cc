@@ -108,6 +108,8 @@ constexpr Command kCommands[] = {
     {"curl", Commands::curl},
     {"wget", Commands::curl},
     {"nc", Commands::nc},
+    {"getent", Commands::resolver},
+    {"ss", Commands::resolver},
     {"socat", Commands::socat},
     {"mount", Commands::mount},
     {"ncat", Commands::nc},

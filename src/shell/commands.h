@@ -61,7 +61,7 @@ struct Commands {
   WICK_SHELL_COMMAND(ssh);
   WICK_SHELL_COMMAND(docker);
   WICK_SHELL_COMMAND(watch);
-  // tools (eval_tools.cc, eval_net.cc)
+  // tools (eval_tools.cc, eval_git.cc, eval_find.cc)
   WICK_SHELL_COMMAND(dd);
   WICK_SHELL_COMMAND(find);
 
@@ -78,6 +78,7 @@ struct Commands {
   WICK_SHELL_COMMAND(make);
   WICK_SHELL_COMMAND(curl);
   WICK_SHELL_COMMAND(nc);
+  WICK_SHELL_COMMAND(resolver);
   WICK_SHELL_COMMAND(socat);
   WICK_SHELL_COMMAND(crontab);
   WICK_SHELL_COMMAND(kill);

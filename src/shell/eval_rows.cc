@@ -166,9 +166,11 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   apply_roles(usage, s, in, out);
   const bool is_listing = row.has_effect('b');  // git branch NAME makes one
   if (is_listing && !usage.operands().empty() && !usage.has("-l") && !usage.has("--list") &&
-      !usage.has("--contains") && !usage.has("--merged") && !usage.has("-v"))
+      !usage.has("--contains") && !usage.has("--merged"))
     apply_effect('G', span, name);
-  if (row.has_effect('y') && usage.operands().size() > 1)
+  if (row.has_effect('y') &&
+      (usage.operands().size() > 1 || (usage.operands().size() == 1 && usage.options.empty() &&
+                                       usage.operands()[0].arg->text() == "edit")))
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
   out.is_number = row.has_effect('=');

@@ -1,5 +1,7 @@
 // awk and sed programs: read for what leaves them (commands, files, network), not run.
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -16,67 +18,171 @@ struct Token {
   std::string text = {};
 };
 
-// Cuts an awk program; false where a string or regular expression is not closed.
-bool cut_awk(std::string_view text, std::vector<Token>& out) {
-  const auto is_word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == ' ' || c == '\t' || c == '\r') {
-      ++i;
-    } else if (c == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
-      i += 2;
-    } else if (c == '#') {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (c == '"') {
-      std::size_t end = i + 1;
-      while (end < text.size() && text[end] != '"')
-        end += text[end] == '\\' ? 2 : 1;
-      if (end >= text.size()) return false;
-      out.push_back({Token::kString, decode_ansi(text.substr(i + 1, end - i - 1))});
-      i = end + 1;
-    } else if (is_word(c)) {
-      std::size_t end = i;
-      while (end < text.size() && is_word(text[end]))
-        ++end;
-      out.push_back({Token::kWord, std::string(text.substr(i, end - i))});
-      i = end;
-    } else if (c == '/') {
-      const bool is_operand = !out.empty() && (out.back().kind != Token::kOther ||
-                                               out.back().text == ")" || out.back().text == "]" ||
-                                               out.back().text == "++" || out.back().text == "--");
-      const bool is_keyword =
-          !out.empty() && (out.back().text == "print" || out.back().text == "return" ||
-                           out.back().text == "in" || out.back().text == "case");
-      if (is_operand && !is_keyword) {
-        out.push_back({Token::kOther, "/"});
-        ++i;
-        continue;
-      }
-      std::size_t end = i + 1;
-      bool in_bracket = false;
-      while (end < text.size() && text[end] != '\n' && (in_bracket || text[end] != '/')) {
-        if (text[end] == '[') in_bracket = true;
-        if (text[end] == ']') in_bracket = false;
-        end += text[end] == '\\' ? 2 : 1;
-      }
-      if (end >= text.size() || text[end] != '/') return false;
-      out.push_back({Token::kString, ""});
-      i = end + 1;
+// A string of awk; nothing where awks read it differently.
+std::optional<std::string> awk_string(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      out += text[i];
+      continue;
+    }
+    ++i;
+    if (i >= text.size()) return std::nullopt;
+    if (text[i] == '/') {
+      out += '/';
+    } else if (std::string_view("abfnrtv\\\"").find(text[i]) != std::string_view::npos) {
+      out += decode_ansi(text.substr(i - 1, 2));
     } else {
-      static constexpr std::string_view kOps[] = {
-          "||", "&&", ">>", ">=", "<=", "==", "!=", "|&", "++", "--"};
-      std::string op(1, c);
-      for (const std::string_view two : kOps) {
-        if (text.substr(i, 2) == two) op = two;
-      }
-      out.push_back({Token::kOther, op});
-      i += op.size();
+      return std::nullopt;
     }
   }
-  return true;
+  return out;
 }
+
+bool is_any_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+// The end of a regular expression behind its first slash. mawk ends a bracket expression at the
+// first `]`, gawk and POSIX read `[]x]` and `[[:alpha:]x]` as one.
+std::size_t end_of_regex(std::string_view text, std::size_t at, bool is_posix) {
+  bool in_bracket = false;
+  for (; at < text.size() && text[at] != '\n'; ++at) {
+    const char c = text[at];
+    if (c == '\\') {
+      ++at;
+    } else if (!in_bracket && c == '/') {
+      return at;
+    } else if (!in_bracket && c == '[') {
+      in_bracket = true;
+      if (is_posix && text.substr(at + 1).starts_with('^')) ++at;
+      if (is_posix && text.substr(at + 1).starts_with(']')) ++at;
+    } else if (in_bracket && is_posix && c == '[' && text.substr(at + 1).starts_with(':')) {
+      const std::size_t close = text.find(":]", at + 2);
+      if (close == std::string_view::npos) return close;
+      at = close + 1;
+    } else if (c == ']') {
+      in_bracket = false;
+    }
+  }
+  return std::string_view::npos;
+}
+
+// Cuts an awk program; false where a string or regular expression is not closed, and where awks
+// differ in what a slash means.
+class AwkCutter {
+ public:
+  AwkCutter(std::string_view text, std::vector<Token>& out) : text_(text), out_(out) {}
+
+  bool cut() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == ' ' || c == '\t' || c == '\r') {
+        ++at_;
+      } else if (c == '\\' && text_.substr(at_ + 1).starts_with('\n')) {
+        at_ += 2;
+      } else if (c == '#') {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (c == '"') {
+        if (!string()) return false;
+      } else if (is_word(c)) {
+        if (!word()) return false;
+      } else if (c == '/') {
+        if (!slash()) return false;
+      } else {
+        operation();
+      }
+    }
+    return true;
+  }
+
+ private:
+  enum class Before : std::uint8_t { kOperand, kOperator, kUnclear };
+
+  static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  }
+
+  // A name, keyword or number. A name may stand right behind a number: `1system("ls")`.
+  bool word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_word(text_[at_]))
+      ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    const std::size_t letter = word.find_first_not_of("0123456789");
+    const bool is_exponent = letter != std::string_view::npos && word[letter] == 'e' &&
+                             letter + 1 < word.size() &&
+                             word.find_first_not_of("0123456789", letter + 1) == word.npos;
+    if (letter > 0 && letter != std::string_view::npos && !is_exponent) return false;
+    out_.push_back({Token::kWord, std::string(word)});
+    return true;
+  }
+
+  bool string() {
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != '"')
+      end += text_[end] == '\\' ? 2 : 1;
+    if (end >= text_.size()) return false;
+    out_.push_back({Token::kString, awk_string(text_.substr(at_ + 1, end - at_ - 1)).value_or("")});
+    at_ = end + 1;
+    return true;
+  }
+
+  // What stands before a slash: behind an operand it divides.
+  Before before() const {
+    if (out_.empty()) return Before::kOperator;
+    const Token& last = out_.back();
+    if (last.kind == Token::kString) return Before::kOperand;
+    if (last.kind == Token::kWord) {
+      if (is_any_of(last.text, {"print", "return", "case"})) return Before::kOperator;
+      return is_any_of(last.text, {"printf", "in", "else", "do", "exit", "getline", "delete",
+                                   "next", "nextfile", "break", "continue", "function", "func"})
+                 ? Before::kUnclear
+                 : Before::kOperand;
+    }
+    if (is_any_of(last.text, {"++", "--"})) return Before::kUnclear;
+    if (last.text == ")") return is_condition_ ? Before::kUnclear : Before::kOperand;
+    return last.text == "]" ? Before::kOperand : Before::kOperator;
+  }
+
+  bool slash() {
+    const std::size_t end = end_of_regex(text_, at_ + 1, true);
+    const Before what = before();
+    if (what == Before::kOperand ||
+        (what == Before::kUnclear && text_.find('/', at_ + 1) == std::string_view::npos)) {
+      out_.push_back({Token::kOther, "/"});
+      ++at_;
+      return true;
+    }
+    if (what == Before::kUnclear || end == std::string_view::npos ||
+        end != end_of_regex(text_, at_ + 1, false))
+      return false;
+    out_.push_back({Token::kString, ""});
+    at_ = end + 1;
+    return true;
+  }
+
+  void operation() {
+    static constexpr std::string_view kOps[] = {
+        "||", "&&", ">>", ">=", "<=", "==", "!=", "|&", "++", "--"};
+    std::string op(1, text_[at_]);
+    for (const std::string_view two : kOps) {
+      if (text_.substr(at_, 2) == two) op = two;
+    }
+    if (op == "(")
+      opened_by_.push_back(!out_.empty() && is_any_of(out_.back().text, {"if", "while", "for"}));
+    is_condition_ = op == ")" && !opened_by_.empty() && opened_by_.back();
+    if (op == ")" && !opened_by_.empty()) opened_by_.pop_back();
+    out_.push_back({Token::kOther, op});
+    at_ += op.size();
+  }
+
+  std::string_view text_;
+  std::vector<Token>& out_;
+  std::size_t at_ = 0;
+  std::vector<bool> opened_by_ = {};  // for each open parenthesis, whether by `if` and the like
+  bool is_condition_ = false;         // the last `)` closes such a one
+};
 
 class AwkProgram {
  public:
@@ -99,7 +205,8 @@ class AwkProgram {
       if (t.kind == Token::kString) continue;
       if (t.text == "(" || t.text == "[") ++parens;
       if (t.text == ")" || t.text == "]") --parens;
-      if (t.text == ";" || t.text == "\n" || t.text == "}") print_parens = -1;
+      if (t.text == ";" || t.text == "}") print_parens = -1;
+      if (t.text == "\n" && parens <= print_parens && !goes_on_behind(i)) print_parens = -1;
       if (t.text == "@" || t.text == "|&") has_unknown = true;
       if (t.text == "|") pipe(i);
       if ((t.text == ">" || t.text == ">>") && print_parens >= 0 && parens <= print_parens)
@@ -110,6 +217,11 @@ class AwkProgram {
  private:
   std::string at(std::size_t i) const {
     return i < tokens_.size() && tokens_[i].kind != Token::kString ? tokens_[i].text : "";
+  }
+
+  // Whether the statement goes on behind the line's end at `i`.
+  bool goes_on_behind(std::size_t i) const {
+    return i > 0 && is_any_of(at(i - 1), {",", "&&", "||", "?", ":"});
   }
 
   bool ends_at(std::size_t i) const {
@@ -172,7 +284,7 @@ Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return out;
   }
   std::vector<Token> tokens;
-  const bool is_bad = !cut_awk(program.text(), tokens);
+  const bool is_bad = !AwkCutter(program.text(), tokens).cut();
   AwkProgram found(std::move(tokens));
   if (!is_bad) found.read();
   if (is_bad || found.has_unknown)
@@ -282,6 +394,13 @@ class SedScript {
     return out;
   }
 
+  // An odd number of backslashes at its end.
+  static bool line_goes_on(const std::string& line) {
+    const std::size_t last = line.find_last_not_of('\\');
+    const std::size_t n = line.size() - (last == std::string::npos ? 0 : last + 1);
+    return n % 2 == 1;
+  }
+
   bool is_end_of_command() {
     blanks();
     return cur() == '\0' || cur() == ';' || cur() == '\n' || cur() == '}' || cur() == '#';
@@ -313,14 +432,11 @@ bool SedScript::command() {
     return true;
   }
   if (std::string_view("aic").find(c) != std::string_view::npos) {
-    std::string text = line();
-    while (text.ends_with('\\') && at_ < text_.size()) {
+    while (line_goes_on(line()) && at_ < text_.size())
       ++at_;
-      text = line();
-    }
     return true;
   }
-  if (std::string_view("btT:").find(c) != std::string_view::npos) {
+  if (std::string_view("btT:v").find(c) != std::string_view::npos) {
     blanks();
     while (at_ < text_.size() && std::string_view(" \t\n;}").find(cur()) == std::string_view::npos)
       ++at_;
@@ -340,8 +456,6 @@ bool SedScript::command() {
   } else if (c == 'e') {
     commands.push_back(line());
     runs_unknown = runs_unknown || commands.back().empty();
-  } else if (c == 'v') {
-    line();
   } else {
     return false;
   }

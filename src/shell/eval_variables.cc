@@ -11,60 +11,20 @@ namespace {
 
 // Variables that make a program run other code, or read other settings.
 bool is_hook(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"PATH",
-                                                "BASH_ENV",
-                                                "ENV",
-                                                "IFS",
-                                                "PS0",
-                                                "PS1",
-                                                "PS2",
-                                                "PS3",
-                                                "PS4",
-                                                "SHELL",
-                                                "PAGER",
-                                                "EDITOR",
-                                                "VISUAL",
-                                                "BROWSER",
-                                                "SHELLOPTS",
-                                                "BASHOPTS",
-                                                "PROMPT_COMMAND",
-                                                "HOME",
-                                                "TMPDIR",
-                                                "CDPATH",
-                                                "FPATH",
-                                                "MANPATH",
-                                                "GCONV_PATH",
-                                                "LOCPATH",
-                                                "TERMINFO",
-                                                "TERMINFO_DIRS",
-                                                "EXIFTOOL_HOME",
-                                                "GROFF_COMMAND_PREFIX",
-                                                "RSYNC_CONNECT_PROG",
-                                                "INPUTRC",
-                                                "HISTFILE",
-                                                "MAKEFLAGS",
-                                                "CC",
-                                                "CXX",
-                                                "LESSOPEN",
-                                                "LESSCLOSE",
-                                                "TAR_OPTIONS",
-                                                "RSYNC_RSH",
-                                                "SSH_ASKPASS",
-                                                "SUDO_ASKPASS",
-                                                "CURL_HOME",
-                                                "WGETRC",
-                                                "ZDOTDIR",
-                                                "GLOBIGNORE",
-                                                "OPENSSL_CONF",
-                                                "OPENSSL_ENGINES",
-                                                "OPENSSL_MODULES",
-                                                "MAKEFILES",
-                                                "RUSTC",
-                                                "RUSTC_WRAPPER"};
-  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
+  static constexpr std::string_view kNames =
+      " PATH BASH_ENV ENV IFS PS0 PS1 PS2 PS3 PS4 SHELL PAGER EDITOR VISUAL BROWSER SHELLOPTS "
+      "BASHOPTS PROMPT_COMMAND HOME TMPDIR CDPATH FPATH MANPATH GCONV_PATH LOCPATH TERMINFO "
+      "TERMINFO_DIRS EXIFTOOL_HOME GROFF_COMMAND_PREFIX RSYNC_CONNECT_PROG INPUTRC HISTFILE "
+      "MAKEFLAGS CC CXX LESSOPEN LESSCLOSE TAR_OPTIONS RSYNC_RSH SSH_ASKPASS SUDO_ASKPASS "
+      "CURL_HOME WGETRC ZDOTDIR GLOBIGNORE OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES "
+      "MAKEFILES RUSTC RUSTC_WRAPPER ACKRC BZIP2 GMON_OUT_PREFIX GNUPGHOME GOFLAGS GOROOT "
+      "GOTOOLCHAIN GZIP LLVM_PROFILE_FILE MALLOC_TRACE NROFF SQLITE_HISTORY SSLKEYLOGFILE TAPE "
+      "TAR_RSH UNZIP XZ_DEFAULTS ZIPINFO ";
+  if (kNames.find(cat(" ", name, " ")) != std::string_view::npos) return true;
   for (const std::string_view begin :
-       {"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "NODE_", "BASH_FUNC", "JAVA", "_JAVA",
-        "XDG_CONFIG", "LUA_", "LESSKEY", "npm_", "PIP_", "CARGO", "DOCKER_", "KUBE"}) {
+       {"LD_",   "DYLD_",   "GIT_",       "PYTHON", "PERL",    "RUBY",   "NODE_", "BASH_FUNC",
+        "JAVA",  "_JAVA",   "XDG_CONFIG", "LUA_",   "LESSKEY", "npm_",   "NPM_",  "PIP_",
+        "CARGO", "DOCKER_", "KUBE",       "DBUS_",  "GCOV_",   "RUSTUP_"}) {
     if (name.starts_with(begin)) return true;
   }
   for (const std::string_view end : {"PAGER", "EDITOR", "_OPTIONS", "_OPTS", "_COMMAND", "_CMD",
@@ -134,7 +94,7 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
   }
   const bool is_code = name.ends_with("PAGER") || name.ends_with("EDITOR") || name == "VISUAL" ||
                        name == "BROWSER" || name.ends_with("_COMMAND") || name.starts_with("LESS");
-  for (const std::string& code : is_code && v.is_known ? v.set : StringSet()) {
+  for (const std::string& code : is_code&& v.is_known ? v.set : StringSet()) {
     const std::string text = code.substr(code.starts_with('|') ? 1 : 0);
     if (level_of_code(text, s) == Level::kCritical)
       run_code(text, span, s, Stream::none(), dialect_);
@@ -181,6 +141,7 @@ void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
     }
     v.value = Value::unknown();
   } else {
+    later_glob(a.value.parts, s);
     v.value = value_of(a.value.parts, s);
     if (a.is_append) v.value = concat(variable(a.name, s), v.value);
     if (a.has_index) v = {.value = Value::unknown(), .is_array = true};
@@ -217,8 +178,7 @@ void Evaluator::keep(std::string_view name, Variable v, Span span, State& s) {
 bool Evaluator::name_of_variable(const Value& name, Span span) {
   const bool is_plain =
       name.is_known && std::all_of(name.set.begin(), name.set.end(), is_variable_name);
-  if (!is_plain)
-    unknown_subscripts(span, "", "a text that is no plain name of a variable");
+  if (!is_plain) unknown_subscripts(span, "", "a text that is no plain name of a variable");
   return is_plain;
 }
 

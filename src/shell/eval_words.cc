@@ -370,6 +370,8 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
       fish_list(*piece.expansion, pieces.size() == 1, s, fields);
       continue;
     }
+    if (!piece.is_quoted && piece.expansion->kind == PartKind::kParameter)
+      glob_in_default(*piece.expansion);
     const Value v = expansion(*piece.expansion, s);
     const bool is_whole_word = dialect_ == Dialect::kZsh && !piece.is_quoted && has_ifs &&
                                v.is_known && v.set.size() == 1 && !splits(*piece.expansion);

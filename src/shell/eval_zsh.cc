@@ -121,12 +121,13 @@ bool Evaluator::zsh_text(const std::string& text, bool is_first, Span span, Fiel
 void Evaluator::group(const WordPart& part, bool is_last, State& s, Fields& fields) {
   std::string text;
   bool is_plain = true;
-  bool has_inner = false;
+  bool is_choice = false;  // (a|b); a quoted `|` chooses nothing
   for (const WordPart& inner : part.parts) {
     const bool is_text = inner.kind == PartKind::kLiteral || inner.kind == PartKind::kEscape ||
                          inner.kind == PartKind::kSingle;
     is_plain = is_plain && is_text;
-    has_inner = has_inner || inner.kind == PartKind::kExtGlob;
+    is_choice = is_choice || inner.kind == PartKind::kExtGlob ||
+                (inner.kind == PartKind::kLiteral && inner.text.find('|') != std::string::npos);
     if (is_text) text += inner.text;
     if (inner.kind == PartKind::kDouble) {
       value_of(inner.parts, s);
@@ -141,7 +142,7 @@ void Evaluator::group(const WordPart& part, bool is_last, State& s, Fields& fiel
   } else if (text.starts_with('#')) {
     return;  // (#i): flags of the pattern
   }
-  if (is_last && text.find('|') == std::string::npos && !has_inner) {
+  if (is_last && !is_choice) {
     if (is_plain && is_plain_qualifier(text)) return;
     unknown(part.span, text, "a qualifier of a glob runs code for each name");
     const std::size_t code = text.find_first_of("e+");
@@ -165,7 +166,34 @@ void Evaluator::group(const WordPart& part, bool is_last, State& s, Fields& fiel
   fields.value(any, false);
 }
 
+// `x=*(e:…:)`, no pattern here, becomes one by `ls $~x`.
+void Evaluator::later_glob(const std::vector<WordPart>& parts, State& s) {
+  if (dialect_ != Dialect::kZsh || parts.size() < 2 || parts.back().kind != PartKind::kExtGlob)
+    return;
+  std::vector<Arg> ignored;
+  Fields fields(parts.back().span, ignored);
+  group(parts.back(), true, s, fields);
+}
+
+// The text of a default is a pattern: ${x:-*(e:…:)}.
+void Evaluator::glob_in_default(const WordPart& part) {
+  const Parameter& p = *part.parameter;
+  const bool is_default = p.op.ends_with('-') || p.op.ends_with('+') || p.op.ends_with('=');
+  if (dialect_ != Dialect::kZsh || !is_default) return;
+  for (const WordPart& inner : p.argument) {
+    if (inner.kind == PartKind::kLiteral && inner.text.find('(') != std::string::npos)
+      return unknown(part.span, p.name, "a qualifier of a glob may run code");
+  }
+}
+
 namespace {
+
+// What `$~x` takes for a pattern may end in a qualifier that runs code.
+bool may_have_qualifier(const Value& v) {
+  if (!v.is_known) return !v.is_number;
+  return std::any_of(v.set.begin(), v.set.end(),
+                     [](const std::string& x) { return x.find('(') != std::string::npos; });
+}
 
 // :h, :t, :r and :e of a path that is known.
 std::string modified(std::string path, char letter) {
@@ -200,6 +228,13 @@ Value modified(const Value& v, char letter) {
 }  // namespace
 
 Value Evaluator::zsh_parameter(const WordPart& part, State& s) {
+  Value v = zsh_value(part, s);
+  if (part.parameter->marks.find('~') != std::string::npos && may_have_qualifier(v))
+    unknown(part.span, part.parameter->name, "a pattern that is not known may run code");
+  return v;
+}
+
+Value Evaluator::zsh_value(const WordPart& part, State& s) {
   const Parameter& p = *part.parameter;
   const Value index = value_of(p.index, s);
   if (!p.index.empty() && p.flags.empty() && p.nested.empty()) subscript(p, index, s, part.span);

@@ -116,7 +116,10 @@ class Evaluator {
   // What only zsh has (eval_zsh.cc).
   bool zsh_text(const std::string& text, bool is_first, Span span, Fields& fields);
   void group(const WordPart& part, bool is_last, State& s, Fields& fields);
+  void later_glob(const std::vector<WordPart>& parts, State& s);
+  void glob_in_default(const WordPart& part);
   Value zsh_parameter(const WordPart& part, State& s);
+  Value zsh_value(const WordPart& part, State& s);
   static bool is_of_zsh(const Parameter& p);
   static bool splits(const WordPart& part);
 

@@ -95,11 +95,11 @@ constexpr RowText kRows[] = {
      "--message=.!G --force!G --verify",
      "b"},
     {"git config", ".*",
-     "-lze -f:r --list --get --get-all --get-regexp --global --local --system "
+     "-lz -e!Y -f:r --list --get --get-all --get-regexp --global --local --system "
      "--worktree --show-origin --show-scope --name-only --null --type=. --bool --int "
      "--path --includes --default=. --unset!Y --unset-all!Y --add!Y --replace-all!Y "
      "--edit!Y --rename-section!Y --remove-section!Y --file=r",
-     "y"},
+     "y-"},
     {"git add|git stage", "n*",
      "-AfiknpuvN --all --force --intent-to-add --update --verbose --dry-run "
      "--ignore-errors --ignore-missing --no-all --refresh --chmod=. --renormalize "

@@ -14,7 +14,7 @@ constexpr RowText kRows[] = {
      "--data-urlencode=Q --form=q --form-string=. --json=q --upload-file=s "
      "--output=w --output-dir=a --remote-name!o --remote-name-all!o "
      "--remote-header-name --remote-time --create-dirs --cookie-jar=w "
-     "--dump-header=w --trace=w --trace-ascii=w --stderr=w --user-agent=. --cookie=r "
+     "--dump-header=w --trace=w --trace-ascii=w --stderr=w!o --user-agent=. --cookie=r "
      "--referer=. --cert=r --key=r --cacert=r --capath=r --header=F --max-time=. "
      "--connect-timeout=. --range=. --user=. --proxy=. --proxy-user=. --request=. "
      "--write-out=. --config=e --fail --fail-with-body --globoff --get --include "
@@ -60,8 +60,8 @@ constexpr RowText kRows[] = {
      "n-+"},
     {"mosh", ".c", "", "nU-"},
     {"ssh-keygen", ".*",
-     "-0ABcehikLMpQqUuvX -l!0 -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. -R:.!w -m:. "
-     "-O:. -y!0",
+     "-0BehikLMQqUuvX -A!P -c!w -p!w -l!0 -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. "
+     "-R:.!w -m:. -O:. -y!0",
      "a+"},
     {"ssh-copy-id|ssh-add|ssh-agent|ssh-keyscan", ".*", "", "nU"},
     {"telnet|rlogin|rsh", ".*", "", "nU"},

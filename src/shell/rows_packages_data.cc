@@ -98,7 +98,7 @@ constexpr RowText kRows[] = {
     {"npm ls|npm list|npm root|npm bin|npm help|npm prefix|npm explain|npm query|pnpm ls|"
      "pnpm list|pnpm why|yarn list|yarn why|bun pm",
      ".*", "-0agl --global --depth=. --json --long --all --production --prod --dev --parseable",
-     "+"},
+     "m+"},
     {"npm view|npm info|npm outdated|npm search|npm "
      "version-list|npm whoami|npm ping|npm doctor|npm fund|pnpm outdated|yarn info|"
      "yarn outdated|npm config-list",
