@@ -1,6 +1,10 @@
 // History, secrets, quoting, undo and trash.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -48,10 +52,60 @@ std::map<std::string, std::string> tree(const fs::path& folder) {
   return out;
 }
 
+// One sh for all commands of a test: a random sequence starts the tools, but no shell each time.
+class OneShell {
+ public:
+  OneShell() {
+    int in[2] = {}, out[2] = {};
+    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) std::abort();
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, out[1], kStatus);
+    std::string name = "sh";
+    char* const argv[] = {name.data(), nullptr};
+    if (::posix_spawn(&shell_, "/bin/sh", &actions, nullptr, argv, environ) != 0) std::abort();
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::close(in[0]);
+    ::close(out[1]);
+    commands_ = in[1];
+    statuses_ = out[0];
+  }
+
+  ~OneShell() {
+    ::close(commands_);
+    ::close(statuses_);
+    ::waitpid(shell_, nullptr, 0);
+  }
+
+  OneShell(const OneShell&) = delete;
+  OneShell& operator=(const OneShell&) = delete;
+
+  int run(const std::string& command, const fs::path& cwd) const {
+    const std::string text =
+        cat("cd ", quote_word(cwd.string(), Dialect::kPosix), " && { ", command,
+            "\n} </dev/null >/dev/null 2>&1 ", kStatus, ">&-; echo $? >&", kStatus, "\n");
+    const auto size = static_cast<ssize_t>(text.size());
+    if (::write(commands_, text.data(), text.size()) != size) std::abort();
+    std::string status;
+    for (char c = 0; ::read(statuses_, &c, 1) == 1 && c != '\n';)
+      status += c;
+    return status.empty() ? -1 : std::atoi(status.c_str());
+  }
+
+ private:
+  static constexpr int kStatus = 9;  // the descriptor of the answers, in the shell
+
+  pid_t shell_ = 0;
+  int commands_ = -1, statuses_ = -1;
+};
+
 int run(const std::string& command, const fs::path& cwd) {
-  const std::string whole = cat("cd ", quote_word(cwd.string(), Dialect::kPosix), " && { ", command,
-                                "\n} >/dev/null 2>&1");
-  return std::system(whole.c_str());
+  return OneShell().run(command, cwd);
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  std::ofstream(path) << content;
 }
 
 TEST(AssistQuote, ShellsReadTheWordBack) {
@@ -131,10 +185,13 @@ TEST(AssistUndo, TakesBackRandomSequences) {
     return std::string(words.begin()[random() % words.size()]);
   };
   const auto name = [&] { return pick({"a", "b", "c", "'d e'", "s", "s/a", "s/t", "s/t/u", "x"}); };
+  const OneShell shell;
   int n_undone = 0;
   for (int i = 0; i < n_sequences; ++i) {
     const test::TempDir folder;
-    run("printf 1 > a; printf 2 > b; mkdir s; printf 3 > s/a", folder.path());
+    fs::create_directory(folder.path() / "s");
+    for (const auto& [file, content] : {std::pair("a", "1"), {"b", "2"}, {"s/a", "3"}})
+      write_file(folder.path() / file, content);
     for (int step = 0; step < 4; ++step) {
       const std::string one = name(), two = name();
       const std::string command = pick({"mv", "mv -n", "cp", "mkdir", "mkdir -p", "touch", "ln -s",
@@ -142,13 +199,13 @@ TEST(AssistUndo, TakesBackRandomSequences) {
                                   cat(" ", one, " ", two);
       const UndoPlan undo = plan(command, folder.path());
       const auto before = tree(folder.path());
-      const int status = run(command, folder.path());
+      const int status = shell.run(command, folder.path());
       if (!undo.is_known || status != 0) continue;  // then no undo is offered
       for (const std::string& back : undo.commands)
-        ASSERT_EQ(run(back, "/"), 0) << command << " → " << back;
+        ASSERT_EQ(shell.run(back, "/"), 0) << command << " → " << back;
       ASSERT_EQ(tree(folder.path()), before) << command;
       ++n_undone;
-      run(command, folder.path());  // the next step starts from there
+      shell.run(command, folder.path());  // the next step starts from there
     }
   }
   EXPECT_GT(n_undone, n_sequences / 4);
@@ -173,7 +230,19 @@ TEST(AssistTrash, OperandsAreThoseOfTheShell) {
     EXPECT_EQ(names(command), "none") << command;
 }
 
-// Random trees and commands: the trash takes what rm would remove, and gives it back.
+void make_removable_tree(const fs::path& root) {
+  fs::create_directories(root / "s/t");
+  for (const auto& [file, content] :
+       {std::pair("a", "1"), {"b.x", "2"}, {"s/a", "3"}, {"*", "4"}, {"s/t/b.x", "5"}})
+    write_file(root / file, content);
+  fs::create_symlink("s/t", root / "l");
+  fs::create_symlink("no", root / "dead");
+  ASSERT_EQ(::mkfifo((root / "p").c_str(), 0644), 0);
+  ASSERT_EQ(::chmod((root / "a").c_str(), 0640), 0);
+  ASSERT_EQ(::chmod((root / "s/t").c_str(), 0750), 0);
+}
+
+// Random commands: the trash takes what rm would remove, and gives it back.
 TEST(AssistTrash, GivesBackWhatRandomCommandsRemove) {
   const char* const sequences = std::getenv("WICK_TEST_UNDO_SEQUENCES");
   const int n_sequences = sequences == nullptr ? 40 : std::atoi(sequences);
@@ -181,17 +250,14 @@ TEST(AssistTrash, GivesBackWhatRandomCommandsRemove) {
   const auto pick = [&](std::initializer_list<const char*> words) {
     return std::string(words.begin()[random() % words.size()]);
   };
+  const OneShell shell;
   int n_restored = 0;
   for (int i = 0; i < n_sequences; ++i) {
     const test::TempDir folder;
     const fs::path work = folder.path() / "work", twin = folder.path() / "twin";
     ASSERT_EQ(::setenv("XDG_DATA_HOME", (folder.path() / "data").c_str(), 1), 0);
-    for (const fs::path& place : {work, twin}) {
-      fs::create_directory(place);
-      run("printf 1 > a; printf 2 > b.x; mkdir -p s/t; printf 3 > s/a; ln -s s/t l; ln -s no dead; "
-          "chmod 640 a; mkfifo p; printf 4 > '*'; printf 5 > s/t/b.x; chmod 750 s/t",
-          place);
-    }
+    make_removable_tree(work);
+    make_removable_tree(twin);
     for (int step = 0; step < 4; ++step) {
       std::string command = pick({"rm", "rm -f", "rm -r", "rm -rf --"});
       for (std::size_t n = 1 + random() % 2; n > 0; --n)
@@ -200,9 +266,9 @@ TEST(AssistTrash, GivesBackWhatRandomCommandsRemove) {
       const auto names =
           removed_by(command, Dialect::kBash, verdict_of(command, work), work.string());
       const auto before = tree(work);
-      const int status = run(command, twin);
+      const int status = shell.run(command, twin);
       if (!names || status != 0) {  // then no trash is offered, or rm itself fails halfway
-        run(command, work);
+        shell.run(command, work);
         continue;
       }
       std::vector<Trashed> taken;
@@ -217,7 +283,7 @@ TEST(AssistTrash, GivesBackWhatRandomCommandsRemove) {
       ASSERT_EQ(tree(work), before) << command;
       ASSERT_TRUE(list_trash().empty()) << command;
       ++n_restored;
-      run(command, work);  // the next step starts from there
+      shell.run(command, work);  // the next step starts from there
     }
   }
   EXPECT_GT(n_restored, n_sequences / 2);
