@@ -10,12 +10,38 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "chat/json_value.h"
 
 namespace wick {
+
+// Parses small texts without an allocation for each. A document is valid until the next one. Make
+// one for each thread.
+class SmallJsonParser {
+ public:
+  static constexpr std::size_t kMaxBytes = std::size_t{16} << 10;  // bounds what it holds
+
+  explicit SmallJsonParser(std::size_t max_depth) noexcept : max_depth_(max_depth) {}
+
+  // simdjson::CAPACITY for a text that is empty or longer than kMaxBytes.
+  simdjson::error_code parse(std::string_view text, simdjson::dom::element& root) {
+    if (text.empty() || text.size() > kMaxBytes) return simdjson::CAPACITY;
+    if (parser_.capacity() == 0) {
+      if (const auto error = parser_.allocate(kMaxBytes, max_depth_)) return error;
+    }
+    std::memcpy(padded_.data(), text.data(), text.size());
+    return parser_.parse(padded_.data(), text.size(), false).get(root);
+  }
+
+ private:
+  const std::size_t max_depth_;
+  simdjson::dom::parser parser_{kMaxBytes};
+  std::array<char, kMaxBytes + simdjson::SIMDJSON_PADDING> padded_ = {};
+};
 
 // simdjson has checked the depth.
 class DomCopier {
@@ -52,7 +78,7 @@ class DomCopier {
     out.reserve(std::min(from.size(), kFirstItems));
     for (const auto& field : from) {
       if (++n_values_ > max_values_) break;
-      out[field.key] = copy(field.value);
+      out.set(field.key, copy(field.value));
     }
     return out;
   }

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "base/blanks.h"
 #include "base/strings.h"
@@ -57,8 +59,22 @@ JsonValue* Object::find(std::string_view key) noexcept {
 
 JsonValue& Object::operator[](std::string_view key) {
   const std::size_t at = position(key);
-  if (at < items_.size()) return items_[at].second;
-  items_.emplace_back(std::string(key), JsonValue());
+  if (at == items_.size()) append(key, JsonValue());
+  return items_[at].second;
+}
+
+void Object::set(std::string_view key, JsonValue value) {
+  const std::size_t at = position(key);
+  if (at < items_.size()) {
+    items_[at].second = std::move(value);
+  } else {
+    append(key, std::move(value));
+  }
+}
+
+void Object::append(std::string_view key, JsonValue value) {
+  items_.emplace_back(std::piecewise_construct, std::forward_as_tuple(key),
+                      std::forward_as_tuple(std::move(value)));
   if (items_.size() > kScanItems && index_.size() < items_.size() * 2) {
     rebuild_index();
   } else if (!index_.empty()) {
@@ -68,13 +84,13 @@ JsonValue& Object::operator[](std::string_view key) {
       slot = (slot + 1) & mask;
     index_[slot] = static_cast<std::uint32_t>(items_.size());
   }
-  return items_.back().second;
 }
 
 Object json_object(std::initializer_list<std::pair<std::string_view, JsonValue>> fields) {
   Object object;
+  object.reserve(fields.size());
   for (const auto& [key, value] : fields)
-    object[key] = value;
+    object.set(key, value);
   return object;
 }
 

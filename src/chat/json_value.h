@@ -29,6 +29,7 @@ class Object {
   JsonValue* find(std::string_view key) noexcept;
   const JsonValue* find(std::string_view key) const noexcept;
   JsonValue& operator[](std::string_view key);  // inserts null if absent
+  void set(std::string_view key, JsonValue value);
   void erase(std::string_view key);  // nothing happens if absent; the others keep their order
   void reserve(std::size_t n);
 
@@ -39,6 +40,7 @@ class Object {
 
  private:
   std::size_t position(std::string_view key) const noexcept;  // size() if absent
+  void append(std::string_view key, JsonValue value);         // a key that is absent
   void rebuild_index();
 
   std::vector<Item> items_;

@@ -108,23 +108,45 @@ struct Service {
   std::atomic<bool> is_serving = false;  // the models are found
 };
 
-// Behind a router each local model has the name "local/NAME", too.
-std::vector<server::ServedModel> with_routed(std::vector<server::ServedModel> names,
-                                             const std::vector<server::ServedModel>& routed) {
-  if (routed.empty()) return names;
-  for (server::ServedModel& one : names)
-    one.aliases.push_back(cat("local/", one.name));
-  if (!names.empty()) names.front().aliases.emplace_back("local");
-  names.insert(names.end(), routed.begin(), routed.end());
-  return names;
-}
+// The models here and, behind a router, its names; then each local model has the name "local/NAME",
+// too. The list is made again only when the models here change. Any thread.
+class AllNames {
+ public:
+  AllNames(std::shared_ptr<ServedModels> models, std::vector<server::ServedModel> routed)
+      : models_(std::move(models)), routed_(std::move(routed)) {}
+
+  server::ServedModelList get() {
+    auto here = models_->names();
+    if (routed_.empty()) return here;
+    const std::lock_guard lock(mutex_);
+    if (here != here_) {
+      all_ = with_routed(*here);
+      here_ = std::move(here);
+    }
+    return all_;
+  }
+
+ private:
+  server::ServedModelList with_routed(std::vector<server::ServedModel> names) const {
+    for (server::ServedModel& one : names)
+      one.aliases.push_back(cat("local/", one.name));
+    if (!names.empty()) names.front().aliases.emplace_back("local");
+    names.insert(names.end(), routed_.begin(), routed_.end());
+    return std::make_shared<const std::vector<server::ServedModel>>(std::move(names));
+  }
+
+  const std::shared_ptr<ServedModels> models_;
+  const std::vector<server::ServedModel> routed_;
+  std::mutex mutex_;
+  server::ServedModelList here_ = {}, all_ = {};  // the latter made of the former
+};
 
 std::vector<http::Route> routes_of(const Config& config, const Service& service) {
   return server::make_routes(
       service.provider,
       {.version = WICK_VERSION,
-       .models = [models = service.models,
-                  routed = service.routed] { return with_routed(models->names(), routed); },
+       .models = [names = std::make_shared<AllNames>(service.models,
+                                                     service.routed)] { return names->get(); },
        .settings = [settings = service.settings] { return settings->get(); },
        .has_vllm_metrics = config.text("server.metrics_compat") == "vllm",
        .has_page = config.boolean("server.webui"),

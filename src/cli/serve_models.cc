@@ -100,8 +100,10 @@ std::shared_ptr<const ServedModels::Catalog> ServedModels::catalog() const {
   return catalog_;
 }
 
-std::vector<server::ServedModel> ServedModels::names() const {
-  return catalog()->names;
+server::ServedModelList ServedModels::names() const {
+  auto now = catalog();
+  const auto* const names = &now->names;
+  return {std::move(now), names};
 }
 
 // A request can only open models of the catalog.

@@ -31,7 +31,7 @@ class ServedModels {
 
   const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
 
-  std::vector<server::ServedModel> names() const;  // in the order of --model
+  server::ServedModelList names() const;  // in the order of --model
 
   // Finds the files, fetches what is missing, and loads the first one unless it is one of a folder.
   Result<void> find();

@@ -4,6 +4,7 @@
 #include "http/connection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/catch_bad_alloc.h"
 #include "base/clock.h"
@@ -195,7 +196,7 @@ void Connection::count_body() {
 }
 
 void Connection::on_head() {
-  exchange_.emplace(site_, outbox_, reader_.head());
+  exchange_.emplace(site_, outbox_, std::move(reader_.head()));
   if (!exchange_->admit(peer_)) return end_exchange();
   reader_.read_body();
   if (reader_.state() != RequestReader::State::kNeedsBody) return;
@@ -326,14 +327,16 @@ void Connection::end() {
 
 void Connection::flush() {
   if (is_closed()) return;
-  outbox_.flush(*stream_, [self = shared_from_this()](bool is_ok) {
-    if (self->is_closed()) return;
-    const auto done = catch_bad_alloc([&]() -> Result<void> {
-      self->on_written(is_ok);
-      return {};
+  if (outbox_.may_flush()) {
+    outbox_.flush(*stream_, [self = shared_from_this()](bool is_ok) {
+      if (self->is_closed()) return;
+      const auto done = catch_bad_alloc([&]() -> Result<void> {
+        self->on_written(is_ok);
+        return {};
+      });
+      if (!done) self->close();
     });
-    if (!done) self->close();
-  });
+  }
   arm();
 }
 

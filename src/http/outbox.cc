@@ -6,7 +6,7 @@
 namespace wick::http {
 
 void Outbox::flush(Stream& stream, std::function<void(bool is_ok)> done) {
-  if (is_writing_ || tail_.empty()) return;
+  if (!may_flush()) return;
   writing_.clear();
   std::swap(writing_, tail_);
   written_ = 0;

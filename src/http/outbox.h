@@ -26,6 +26,9 @@ class Outbox {
   // nothing.
   std::int64_t stalled_since() const noexcept { return is_writing_ ? progress_ns_ : 0; }
 
+  // Whether flush() would do anything.
+  bool may_flush() const noexcept { return !is_writing_ && !tail_.empty(); }
+
   // Begins to write what is pending. `done`, after each part that went out: whether it did. It must
   // keep this object and the stream.
   void flush(Stream& stream, std::function<void(bool is_ok)> done);

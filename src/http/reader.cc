@@ -30,7 +30,7 @@ std::size_t RequestReader::feed(std::string_view in) {
     case State::kNeedsHead:
       return feed_head(in);
     case State::kNeedsBody:
-      return head_.is_chunked ? feed_chunks(in) : feed_length(in);
+      return is_chunked_ ? feed_chunks(in) : feed_length(in);
     default:
       return 0;
   }
@@ -52,15 +52,16 @@ std::size_t RequestReader::feed_head(std::string_view in) {
     return in.size();
   }
   head_ = std::get<Head>(std::move(parsed));
+  is_chunked_ = head_.is_chunked;
+  left_ = is_chunked_ ? 0 : head_.length;
   state_ = State::kHead;
   return end - before;
 }
 
 void RequestReader::read_body() {
-  state_ = head_.has_body() ? State::kNeedsBody : State::kWhole;
+  state_ = is_chunked_ || left_ > 0 ? State::kNeedsBody : State::kWhole;
   chunk_ = Chunk::kSize;
   digits_ = 0;
-  left_ = head_.is_chunked ? 0 : head_.length;
   if (left_ > limits_->body_bytes) refuse_body(left_);
 }
 

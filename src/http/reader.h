@@ -36,6 +36,7 @@ class RequestReader {
 
   bool has_begun() const noexcept { return state_ != State::kNeedsHead || !block_.empty(); }
 
+  // In the state kHead it may be moved from: the reader does not need it any more.
   Head& head() noexcept { return head_; }
 
   std::string& body() noexcept { return body_; }
@@ -66,6 +67,7 @@ class RequestReader {
   State state_ = State::kNeedsHead;
   std::string block_;  // what has come of the head
   Head head_;
+  bool is_chunked_ = false;
   std::string body_;
   Refusal refusal_;
   Chunk chunk_ = Chunk::kSize;

@@ -12,9 +12,11 @@ namespace wick::http {
 namespace {
 
 void append_header(std::string& out, std::string_view name, std::string_view value) {
+  const auto is_unsafe = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   const auto append_safe = [&](std::string_view text) {
-    for (const char c : text)
-      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+    const std::size_t begin = out.size();
+    out += text;
+    std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), is_unsafe, '?');
   };
   append_safe(name);
   out += ": ";
@@ -22,15 +24,20 @@ void append_header(std::string& out, std::string_view name, std::string_view val
   out += "\r\n";
 }
 
+// `name` is in lower case.
+bool is_name(std::string_view text, std::string_view name) {
+  return text.size() == name.size() && ascii_lower(text) == name;
+}
+
 bool has(const Response& response, std::string_view name) {
   return std::any_of(response.headers.begin(), response.headers.end(),
-                     [&](const Header& header) { return ascii_lower(header.name) == name; });
+                     [&](const Header& header) { return is_name(header.name, name); });
 }
 
 // What says where the body ends is the transport's alone.
 bool is_framing(std::string_view name) {
-  const std::string lower = ascii_lower(name);
-  return lower == "content-length" || lower == "transfer-encoding" || lower == "connection";
+  return is_name(name, "content-length") || is_name(name, "transfer-encoding") ||
+         is_name(name, "connection");
 }
 
 bool may_have_body(int status) noexcept {

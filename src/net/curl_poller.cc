@@ -143,11 +143,11 @@ void CurlPoller::advance(const std::function<void()>& after_each) {
       if (watch.watched != 0) set_watch(fd, 0);
       continue;
     }
-    int what = 0;
+    int what = 0, n_running = 0;
     if ((ready[i].events & (EPOLLIN | EPOLLHUP)) != 0) what |= CURL_CSELECT_IN;
     if ((ready[i].events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
     if ((ready[i].events & EPOLLERR) != 0) what |= CURL_CSELECT_ERR;
-    curl().multi_socket_action(multi_, fd, what, &n_running_);
+    curl().multi_socket_action(multi_, fd, what, &n_running);
     after_each();
   }
   run_timer();
@@ -157,7 +157,8 @@ void CurlPoller::advance(const std::function<void()>& after_each) {
 void CurlPoller::run_timer() {
   for (int i = 0; i < kMaxTimerRounds && due_ns_ != 0 && due_ns_ <= monotonic_ns(); ++i) {
     due_ns_ = 0;
-    curl().multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &n_running_);
+    int n_running = 0;
+    curl().multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &n_running);
   }
 }
 

@@ -40,8 +40,6 @@ class CurlPoller {
   curl_socket_t open(int family, int type, int protocol);
   void close(curl_socket_t socket);
 
-  int n_running() const noexcept { return n_running_; }  // when libcurl was last called
-
   // fd() is readable at the earlier of `at_ns` (as monotonic_ns(), 0 = never) and libcurl's timer.
   void arm(std::int64_t at_ns);
 
@@ -60,7 +58,6 @@ class CurlPoller {
   CURLM* multi_ = nullptr;
   int epoll_ = -1, event_ = -1, timer_ = -1;
   std::vector<Watch> watches_ = {};  // by descriptor
-  int n_running_ = 0;
   std::int64_t due_ns_ = 0;    // libcurl's timer; 0 = none
   std::int64_t armed_ns_ = 0;  // `timer_`; 0 = it is not
 };

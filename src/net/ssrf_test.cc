@@ -92,7 +92,7 @@ namespace {
 
 class Ended final : public TransferSink {
  public:
-  void head(const TransferHead& head) override { status = head.status; }
+  void head(TransferHead head) override { status = head.status; }
 
   TransferTake body(std::string_view bytes) override {
     text += bytes;

@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kCheckMs = 100;  // limits are checked at least so often
 constexpr std::size_t kMaxIdleHandles = 16;
+constexpr std::size_t kUsualHeaders = 16;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // Outlives the transfers: Transfer::cancel() may come at any time.
@@ -75,7 +76,7 @@ struct Job final : Transfer {
   void send_head() {
     if (is_head_sent || head.status == 0) return;
     is_head_sent = true;
-    sink->head(head);
+    sink->head(std::move(head));
   }
 
   // The URL, for messages.
@@ -102,17 +103,18 @@ struct Job final : Transfer {
 void read_header_line(std::string_view line, TransferHead& head) {
   if (line.starts_with("HTTP/")) {
     head = {};
+    head.headers.reserve(kUsualHeaders);
     const std::string_view rest = trim(line.substr(std::min(line.find(' '), line.size())));
     std::from_chars(rest.data(), rest.data() + rest.size(), head.status);
     return;
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
-  const std::string name = ascii_lower(line.substr(0, colon));
+  std::string name = ascii_lower(line.substr(0, colon));
   const std::string_view value = trim(line.substr(colon + 1));
   if (name == "content-type")
     head.content_type = ascii_lower(trim(value.substr(0, value.find(';'))));
-  head.headers.emplace_back(name, value);
+  head.headers.emplace_back(std::move(name), value);
 }
 
 std::size_t on_header(char* data, std::size_t size, std::size_t n, void* user) {
@@ -349,13 +351,14 @@ class CurlTransfers final : public DrivenTransfers {
     stop();
   }
 
-  // On the thread that advances. An end that comes at once is told by the next advance().
+  // On the thread that advances.
   void send_now(const std::shared_ptr<Job>& job) {
     CurlPoller& poller = *shared_->poller;
+    const Advancing inside(*this);
     add(job);
     poller.run_timer();
-    poller.arm(next_limit_);
-    if (poller.n_running() < static_cast<int>(jobs_.size())) poller.signal();
+    take_ends();
+    poller.arm(jobs_.empty() ? 0 : next_limit_);
   }
 
   void add(std::shared_ptr<Job> job) {

@@ -52,7 +52,7 @@ enum class TransferTake : std::uint8_t {
 class TransferSink {
  public:
   virtual ~TransferSink() = default;
-  virtual void head(const TransferHead& head) = 0;  // once, before the body
+  virtual void head(TransferHead head) = 0;  // once, before the body
   virtual TransferTake body(std::string_view bytes) = 0;
   // Once, the last call. Ids: "no_connection" (nothing was sent), "cut", "first_timeout",
   // "idle_timeout", "total_timeout", "address_refused", "answer_too_long", "bad_answer",

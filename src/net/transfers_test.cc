@@ -32,7 +32,7 @@ struct KeptBody final : TransferSink {
   std::thread::id thread = {};
   std::function<void()> on_body = {};
 
-  void head(const TransferHead& head) override { status = head.status; }
+  void head(TransferHead head) override { status = head.status; }
 
   TransferTake body(std::string_view bytes) override {
     text += bytes;

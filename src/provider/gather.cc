@@ -1,6 +1,7 @@
 #include "provider/gather.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wick {
 
@@ -25,14 +26,14 @@ ToolCall* call_of(Completion& completion, int index) {
 
 }  // namespace
 
-void Gather::add(const Event& event) {
+void Gather::add(Event event) {
   Completion& c = completion;
   std::visit(Overload{[&](const TextEvent& e) { c.text += e.text; },
                       [&](const ReasoningEvent& e) { c.reasoning += e.text; },
-                      [&](const ToolCallEvent& e) {
+                      [&](ToolCallEvent& e) {
                         if (ToolCall* const call = call_of(c, e.index)) {
-                          call->id = e.id;
-                          call->name = e.name;
+                          call->id = std::move(e.id);
+                          call->name = std::move(e.name);
                         }
                       },
                       [&](const ArgumentsEvent& e) {
@@ -42,12 +43,12 @@ void Gather::add(const Event& event) {
                         c.logprobs.insert(c.logprobs.end(), e.tokens.begin(), e.tokens.end());
                       },
                       [&](const UsageEvent& e) { c.usage = e.usage; },
-                      [&](const DoneEvent& e) {
+                      [&](DoneEvent& e) {
                         c.finish = e.finish;
                         c.usage = e.usage;
-                        c.parameters = e.parameters;
-                        c.prompt_logprobs = e.prompt_logprobs;
-                        error = e.error;
+                        c.parameters = std::move(e.parameters);
+                        c.prompt_logprobs = std::move(e.prompt_logprobs);
+                        error = std::move(e.error);
                       }},
              event);
 }

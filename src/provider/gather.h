@@ -22,7 +22,7 @@ struct Gather {
 
   Gather() { completion.finish = FinishReason::kNone; }
 
-  void add(const Event& event);
+  void add(Event event);
 
   // There is something that an error must not take away.
   bool has_said() const noexcept {

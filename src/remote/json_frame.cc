@@ -16,19 +16,14 @@ namespace wick::remote {
 
 namespace {
 
-constexpr std::size_t kSmallBytes = std::size_t{16} << 10;  // bounds what a thread's parser holds
-
 std::optional<JsonValue> parse_small(std::string_view data) {
   constexpr std::string_view kSurrogates[] = {"\\ud", "\\uD"};
   for (const std::string_view one : kSurrogates) {
     if (data.find(one) != std::string_view::npos) return std::nullopt;
   }
-  thread_local simdjson::dom::parser parser(kSmallBytes);
-  if (parser.capacity() == 0 &&
-      parser.allocate(kSmallBytes, kMaxJsonDepth) != simdjson::SUCCESS)
-    return std::nullopt;
+  thread_local SmallJsonParser parser(kMaxJsonDepth);
   simdjson::dom::element root;
-  if (parser.parse(data.data(), data.size()).get(root) != simdjson::SUCCESS) return std::nullopt;
+  if (parser.parse(data, root) != simdjson::SUCCESS) return std::nullopt;
   DomCopier copier(kMaxJsonValues);
   JsonValue value = copier.copy(root);
   if (copier.is_full()) return std::nullopt;
@@ -38,9 +33,7 @@ std::optional<JsonValue> parse_small(std::string_view data) {
 }  // namespace
 
 Result<JsonValue> parse_frame(std::string_view data) {
-  if (!data.empty() && data.size() <= kSmallBytes) {
-    if (auto value = parse_small(data)) return *std::move(value);
-  }
+  if (auto value = parse_small(data)) return *std::move(value);
   auto parsed = parse_json(data);
   return parsed ? std::move(parsed) : parse_json(repair_utf8(data));
 }

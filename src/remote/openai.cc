@@ -10,6 +10,8 @@ namespace wick::remote {
 
 namespace {
 
+constexpr std::size_t kUsualFields = 8;  // of a request
+
 JsonValue content_of(const Message& message) {
   Array parts;
   bool has_image = false;
@@ -236,7 +238,9 @@ Result<Call> embed(const Endpoint&, const std::string& model, std::span<const st
 Result<Object> openai_body(const Endpoint& endpoint, const Request& request) {
   WICK_DO(check_request(endpoint, request));
   const Generation& generation = request.generation;
-  Object body = json_object({{"model", request.model}});
+  Object body;
+  body.reserve(kUsualFields);
+  body["model"] = request.model;
   if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
     if (!endpoint.kind->has_completions) return unsupported(endpoint, "text without messages");
     body["prompt"] = *text;

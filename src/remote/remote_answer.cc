@@ -3,6 +3,7 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -36,8 +37,10 @@ double ms_between(std::int64_t from, std::int64_t to) {
 // Shared by the reader and the thread of the transfers.
 class Stream final : public TransferSink {
  public:
-  Stream(AnswerSetup setup, std::shared_ptr<Wake> wake)
+  // `setup.request` has only its time limit any more, and had a body of `n_sent_bytes`.
+  Stream(AnswerSetup setup, std::size_t n_sent_bytes, std::shared_ptr<Wake> wake)
       : setup_(std::move(setup)),
+        n_sent_bytes_(n_sent_bytes),
         wake_(std::move(wake)),
         reader_(dialect().framing),
         decoder_(dialect().decoder()) {
@@ -83,11 +86,11 @@ class Stream final : public TransferSink {
 
   // The thread of the transfers:
 
-  void head(const TransferHead& head) override {
-    head_ = head;
-    is_refused_ = head.status < 200 || head.status > 299;
+  void head(TransferHead head) override {
+    head_ = std::move(head);
+    is_refused_ = head_.status < 200 || head_.status > 299;
     is_whole_ = is_refused_ ||
-                (dialect().framing == Framing::kSse && head.content_type == "application/json");
+                (dialect().framing == Framing::kSse && head_.content_type == "application/json");
   }
 
   TransferTake body(std::string_view bytes) override {
@@ -206,7 +209,7 @@ class Stream final : public TransferSink {
   Usage usage(bool is_estimated) const {
     Usage usage = out_.usage.value_or(Usage{});
     if (is_estimated) {
-      usage.prompt_tokens = estimated_tokens(setup_.request.body.size());
+      usage.prompt_tokens = estimated_tokens(n_sent_bytes_);
       usage.generated_tokens = estimated_tokens(out_.n_bytes);
     }
     if (first_event_ != 0) {
@@ -250,6 +253,7 @@ class Stream final : public TransferSink {
   }
 
   const AnswerSetup setup_;
+  const std::size_t n_sent_bytes_;
   const std::shared_ptr<Wake> wake_;
   const std::int64_t started_ = monotonic_ns();
 
@@ -291,7 +295,7 @@ class RemoteAnswer final : public Answer {
 // Waits for a whole answer.
 class WholeBody final : public TransferSink {
  public:
-  void head(const TransferHead& head) override { head_ = head; }
+  void head(TransferHead head) override { head_ = std::move(head); }
 
   TransferTake body(std::string_view bytes) override {
     body_ += bytes;  // bounded by TransferRequest::max_bytes
@@ -345,9 +349,10 @@ std::vector<std::string> request_headers(const Endpoint& endpoint) {
 Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake) {
   if (wake == nullptr) wake = std::make_shared<Wake>();
-  TransferRequest request = setup.request;
-  setup.request.headers.clear();  // a key has one place at a time
-  const auto stream = std::make_shared<Stream>(std::move(setup), wake);
+  TransferRequest request = std::exchange(setup.request, {});  // a key has one place at a time
+  setup.request.total_ms = request.total_ms;
+  const std::size_t n_bytes = request.body.size();
+  const auto stream = std::make_shared<Stream>(std::move(setup), n_bytes, wake);
   WICK_TRY(auto transfer, transfers.start(std::move(request), stream));
   stream->begin(std::move(transfer));
   return std::unique_ptr<Answer>(std::make_unique<RemoteAnswer>(stream, std::move(wake)));

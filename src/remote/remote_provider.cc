@@ -32,8 +32,10 @@ class RemoteProvider final : public Provider {
       named.model = model;
       asked = &named;
     }
-    WICK_TRY(const Call call, dialect().chat(*endpoint_, *asked));
-    AnswerSetup setup{.endpoint = endpoint_, .model = std::move(model), .request = to_send(call)};
+    WICK_TRY(Call call, dialect().chat(*endpoint_, *asked));
+    AnswerSetup setup{.endpoint = endpoint_,
+                      .model = std::move(model),
+                      .request = to_send(std::move(call))};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
     // Services on the network, whose address the kind knows, are no gateways to here.
@@ -58,8 +60,9 @@ class RemoteProvider final : public Provider {
     if (!infos.empty()) return infos;
     if (dialect().models_path.empty()) return refusal("list of models");
     WICK_DO(check_key());
-    const Call call{.path = std::string(dialect().models_path)};
-    WICK_TRY(const JsonValue answer, fetch_json(*endpoint_, to_send(call), *transfers_, {}));
+    WICK_TRY(const JsonValue answer,
+             fetch_json(*endpoint_, to_send({.path = std::string(dialect().models_path)}),
+                        *transfers_, {}));
     for (const JsonValue& item : items_of(&answer, dialect().models_array)) {
       std::string name = text_of(&item, dialect().models_field);
       if (name.starts_with(dialect().models_prefix)) name.erase(0, dialect().models_prefix.size());
@@ -102,8 +105,8 @@ class RemoteProvider final : public Provider {
   Result<std::vector<Embedding>> embed_some(const std::string& model,
                                             std::span<const std::string> texts,
                                             const EmbedOptions& options) const {
-    WICK_TRY(const Call call, dialect().embed(*endpoint_, model, texts));
-    TransferRequest request = to_send(call);
+    WICK_TRY(Call call, dialect().embed(*endpoint_, model, texts));
+    TransferRequest request = to_send(std::move(call));
     if (options.time_limit_ms > 0) request.total_ms = options.time_limit_ms;
     WICK_TRY(const JsonValue answer,
              fetch_json(*endpoint_, std::move(request), *transfers_, options.cancel));
@@ -140,9 +143,9 @@ class RemoteProvider final : public Provider {
                                 printable(name), "'")};
   }
 
-  TransferRequest to_send(const Call& call) const {
+  TransferRequest to_send(Call call) const {
     return {.url = cat(endpoint_->url, call.path),
-            .body = call.body.empty() ? std::string() : to_json(call.body),
+            .body = call.body.empty() ? std::string() : to_json(std::move(call.body)),
             .headers = request_headers(*endpoint_),
             .endpoint = addresses_,
             .unix_socket = endpoint_->unix_socket,

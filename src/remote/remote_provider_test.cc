@@ -321,7 +321,7 @@ TEST(HostileUpstream, NoAddressButThoseOfTheEndpointIsConnectedTo) {
 
   class Sink final : public TransferSink {
    public:
-    void head(const TransferHead&) override { ADD_FAILURE() << "connected"; }
+    void head(TransferHead) override { ADD_FAILURE() << "connected"; }
 
     TransferTake body(std::string_view) override { return TransferTake::kProgress; }
 

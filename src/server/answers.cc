@@ -136,12 +136,14 @@ class AnswersWork final : public http::Work {
 
   State gather(http::Writer& out) {
     for (std::size_t i = 0; i < setup_.started.answers.size(); ++i) {
-      while (const auto event = setup_.started.answers[i]->poll()) {
-        wholes_[i].add(*event);
-        const auto* const done = std::get_if<DoneEvent>(&*event);
-        if (done == nullptr) continue;
-        count(i, *done);
-        if (const auto error = failure(*done)) return refuse(*error, out);
+      while (auto event = setup_.started.answers[i]->poll()) {
+        std::optional<Error> error;
+        if (const auto* const done = std::get_if<DoneEvent>(&*event)) {
+          count(i, *done);
+          error = failure(*done);
+        }
+        wholes_[i].add(*std::move(event));
+        if (error) return refuse(*error, out);
       }
     }
     const auto is_over = [](const auto& answer) { return answer->is_over(); };

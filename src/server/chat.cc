@@ -15,6 +15,7 @@ class ChatDialect final : public Dialect {
       : choices_(context, parsed, "chatcmpl-",
                  parsed.streams ? "chat.completion.chunk" : "chat.completion"),
         waiting_(static_cast<std::size_t>(parsed.n)) {
+    if (!parsed.streams) return;
     chunk_ = cat("data: ", choices_.head(), ",\"choices\":[{\"index\":");
     chunk_end_ = cat("}]", parsed.includes_usage ? ",\"usage\":null" : "", "}\n\n");
   }
@@ -158,9 +159,10 @@ class ChatDialect final : public Dialect {
 
 Result<ParsedRequest> read_chat(const Context& context, const Object& body,
                                 const http::Request& request) {
-  WICK_TRY(ParsedRequest parsed, read_request(context, kChat, body, request));
-  if (std::holds_alternative<std::vector<Message>>(parsed.request.prompt)) return parsed;
-  return bad_field("messages", "is missing");
+  auto parsed = read_request(context, kChat, body, request);
+  if (parsed && !std::holds_alternative<std::vector<Message>>(parsed->request.prompt))
+    return bad_field("messages", "is missing");
+  return parsed;
 }
 
 std::unique_ptr<Dialect> make_chat_dialect(Context& context, const ParsedRequest& parsed) {

@@ -179,7 +179,7 @@ TEST(ServerModels, AreListedWithTheirAliasesAndWhatIsLoaded) {
   const auto provider = always({});
   Server server(provider,
                 {.version = "1", .models = [] {
-                   return std::vector<ServedModel>{{"tiny", {"t", "/home/a/tiny.gguf"}}, {"a/b"}};
+                   return list_of({{"tiny", {"t", "/home/a/tiny.gguf"}}, {"a/b"}});
                  }});
   const JsonValue json = server.call("GET", "/v1/models").json();
   EXPECT_EQ(text_of(json, "object"), "list");

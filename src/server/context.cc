@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <utility>
 
 #include "base/hex.h"
 #include "server/fields.h"
@@ -30,12 +31,12 @@ std::string make_id(Context& context, std::string_view prefix) {
   return id;
 }
 
-std::vector<ServedModel> served_models(const Context& context) {
+ServedModelList served_models(const Context& context) {
   if (context.options.models) return context.options.models();
   std::vector<ServedModel> out;
   for (const ModelInfo& info : loaded_models(context))
     out.push_back({.name = info.name});
-  return out;
+  return std::make_shared<const std::vector<ServedModel>>(std::move(out));
 }
 
 std::vector<ModelInfo> loaded_models(const Context& context) {
@@ -140,13 +141,14 @@ Result<void> check_key(const Context& context, const http::Request& request,
 }  // namespace
 
 Result<std::string> find_model(const Context& context, const std::string& name) {
-  return find_model(context, served_models(context), name);
+  return find_model(context, *served_models(context), name);
 }
 
 bool may_ask(const Context& context, const std::string& key, const std::string& model) {
   if (context.options.keys == nullptr || key.empty()) return true;
   std::vector<std::string> names = {model};
-  for (const ServedModel& one : served_models(context)) {
+  const auto models = served_models(context);
+  for (const ServedModel& one : *models) {
     if (one.name == model) names.insert(names.end(), one.aliases.begin(), one.aliases.end());
   }
   return context.options.keys->may_ask(key, names);
@@ -174,10 +176,10 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   parsed.request.tag = request.header("x-wick-tag");
   parsed.request.key = request.key_id;
   parsed.request.hops = hops_of(request.header(kHopsHeader));
-  const std::vector<ServedModel> models = served_models(context);
-  take_adapter(models, parsed);
+  const auto models = served_models(context);
+  take_adapter(*models, parsed);
   if (api == kKeys) return parsed;
-  WICK_TRY(parsed.request.model, find_model(context, models, parsed.request.model));
+  WICK_TRY(parsed.request.model, find_model(context, *models, parsed.request.model));
   WICK_DO(check_key(context, request, parsed));
   return parsed;
 }

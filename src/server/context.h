@@ -39,7 +39,7 @@ std::int64_t unix_ns() noexcept;
 // "chatcmpl-" and 24 digits that no other answer of this server has.
 std::string make_id(Context& context, std::string_view prefix);
 
-std::vector<ServedModel> served_models(const Context& context);
+ServedModelList served_models(const Context& context);
 // What the provider says of its models now; of one, null if it is not loaded.
 std::vector<ModelInfo> loaded_models(const Context& context);
 const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view name);

@@ -116,10 +116,10 @@ class AtOnce final : public Provider {
 
 TEST(ServerQuick, IsASmallRequestForAModelThatStartsAtOnce) {
   Server server(std::make_shared<AtOnce>(), {.version = "1", .models = [] {
-                                               return std::vector<ServedModel>{
-                                                   {.name = "here"},
-                                                   {.name = "up/free", .aliases = {"free"}},
-                                                   {.name = "up/paid"}};
+                                               return list_of(
+                                                   {{.name = "here"},
+                                                    {.name = "up/free", .aliases = {"free"}},
+                                                    {.name = "up/paid"}});
                                              }});
   const auto is_quick = [&](std::string_view path, std::string_view body,
                             std::vector<http::Header> headers = {}) {

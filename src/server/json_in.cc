@@ -17,16 +17,20 @@ Error invalid_json(std::string_view what) {
           .hint = R"(send an object, {"model": …}, as application/json)"};
 }
 
+// `large`: of a body that is not small.
 template <class Wanted>
-Result<Wanted> parse(std::string_view body, const char* other, simdjson::dom::parser& parser) {
+Result<Wanted> parse(std::string_view body, const char* other, simdjson::dom::parser& large) {
   if (body.size() > kMaxBodyBytes) {
     return invalid_json(cat("it has ", body.size(), " bytes, the limit is ", kMaxBodyBytes));
   }
-  if (parser.allocate(body.size(), kMaxJsonLevels) != simdjson::SUCCESS) {
-    return invalid_json("there is no memory to read it");
-  }
   simdjson::dom::element root;
-  const auto error = parser.parse(body.data(), body.size()).get(root);
+  thread_local SmallJsonParser small(kMaxJsonLevels);
+  auto error = small.parse(body, root);
+  if (error == simdjson::CAPACITY) {
+    if (large.allocate(body.size(), kMaxJsonLevels) != simdjson::SUCCESS)
+      return invalid_json("there is no memory to read it");
+    error = large.parse(body.data(), body.size()).get(root);
+  }
   if (error != simdjson::SUCCESS) return invalid_json(simdjson::error_message(error));
   Wanted wanted;
   if (root.get(wanted) != simdjson::SUCCESS) return invalid_json(other);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "base/hex.h"
 
@@ -18,6 +19,18 @@ void append_number(std::string& out, Number value) {
 
 constexpr bool is_plain(char c) noexcept {
   return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7F;
+}
+
+// The same of eight bytes at once. A byte below another that is not plain may be taken for one that
+// is not, either; never the other way.
+bool are_plain(const char* eight) noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, eight, sizeof(bytes));
+  const auto has_zero = [](std::uint64_t x) { return (x - kOnes) & ~x & kHigh; };
+  const std::uint64_t is_control = (bytes - kOnes * 0x20) & ~bytes & kHigh;
+  return (is_control | has_zero(bytes ^ (kOnes * '"')) | has_zero(bytes ^ (kOnes * '\\')) |
+          has_zero(bytes ^ (kOnes * 0x7F))) == 0;
 }
 
 void append_special(std::string& out, char c) {
@@ -37,6 +50,8 @@ void append_special(std::string& out, char c) {
 void append_escaped(std::string& out, std::string_view text) {
   std::size_t from = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    while (text.size() - i > 8 && are_plain(text.data() + i))
+      i += 8;
     if (is_plain(text[i])) continue;
     out.append(text, from, i - from);
     append_special(out, text[i]);

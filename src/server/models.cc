@@ -42,10 +42,11 @@ http::Reply list_models(const SharedContext& context, const http::Request& reque
   const auto is_shown = [&](const ServedModel& model) {
     return may_ask(*context, request.key_id, model.name);
   };
-  for (const ServedModel& model : served_models(*context)) {
+  const auto served = served_models(*context);
+  for (const ServedModel& model : *served) {
     if (is_shown(model)) write_model(json, *context, model, info_of(infos, model.name));
   }
-  for (const ServedModel& model : served_models(*context)) {
+  for (const ServedModel& model : *served) {
     if (!is_shown(model)) continue;
     for (const std::string& adapter : model.adapters) {  // as vLLM lists them
       json.object().field("id", adapter).field("object", "model");
@@ -66,7 +67,8 @@ http::Reply show_model(const SharedContext& context, const http::Request& reques
   }
   const std::vector<ModelInfo> infos = loaded_models(*context);
   ServedModel shown{.name = *name};
-  for (const ServedModel& model : served_models(*context)) {
+  const auto served = served_models(*context);
+  for (const ServedModel& model : *served) {
     if (model.name == *name) shown = model;
   }
   http::Response response;

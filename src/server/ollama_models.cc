@@ -47,7 +47,8 @@ http::Reply ollama_tags(const SharedContext& context, const http::Request& /*req
   http::Response response;
   JsonOut json(response.body);
   json.object().key("models").array();
-  for (const ServedModel& model : served_models(*context)) {
+  const auto served = served_models(*context);
+  for (const ServedModel& model : *served) {
     write_model(json, *context, model.name, info_of(infos, model.name));
     json.end_object();
   }

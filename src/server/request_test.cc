@@ -337,7 +337,7 @@ TEST(ServerRequest, TheLastOfEqualKeysWins) {
 TEST(ServerRequest, AModelIsItsNameAnAliasOrTheFirst) {
   const auto provider = always(wick::test::remote_script("text"));
   Server server(provider, {.version = "1", .models = [] {
-                             return std::vector<ServedModel>{{"small", {"gpt-4", "s"}}, {"big"}};
+                             return list_of({{"small", {"gpt-4", "s"}}, {"big"}});
                            }});
   const auto asked = [&](std::string_view model) {
     const Got got = server.post(kPath, asking(cat(R"("model":")", model, "\"")));

@@ -32,6 +32,8 @@ struct ServedModel {
   std::vector<std::string> adapters = {};  // LoRA; a request may name one as its model
 };
 
+using ServedModelList = std::shared_ptr<const std::vector<ServedModel>>;
+
 // What may change while the server runs.
 struct Settings {
   Generation defaults = {};  // below what a request says
@@ -42,7 +44,7 @@ struct ServerOptions {
   std::string version = {};
   // The served models; the first is the default. Called for each request, on any thread. Empty:
   // those of Provider::models().
-  std::function<std::vector<ServedModel>()> models = {};
+  std::function<ServedModelList()> models = {};
   bool takes_any_model = false;  // an unknown name means the first model, as in llama.cpp
   // Called for each request, on any thread. Empty: Settings{}.
   std::function<std::shared_ptr<const Settings>()> settings = {};

@@ -20,6 +20,10 @@
 namespace wick::server::test {
 
 // What came of a request.
+inline ServedModelList list_of(std::vector<ServedModel> models) {
+  return std::make_shared<const std::vector<ServedModel>>(std::move(models));
+}
+
 struct Got {
   int status = 0;
   std::string type, body;
