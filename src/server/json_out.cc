@@ -1,5 +1,6 @@
 #include "server/json_out.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -17,12 +18,14 @@ void append_number(std::string& out, Number value) {
   out.append(digits, end);
 }
 
-constexpr bool is_plain(char c) noexcept {
-  return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7F;
-}
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain = {};
+  for (std::size_t byte = 0x20; byte < plain.size(); ++byte)
+    plain[byte] = byte != '"' && byte != '\\' && byte != 0x7F;
+  return plain;
+}();
 
-// The same of eight bytes at once. A byte below another that is not plain may be taken for one that
-// is not, either; never the other way.
+// Of eight bytes at once. A byte behind one that is not plain may be taken for such a one, too.
 bool are_plain(const char* eight) noexcept {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
   std::uint64_t bytes = 0;
@@ -48,16 +51,18 @@ void append_special(std::string& out, char c) {
 }  // namespace
 
 void append_escaped(std::string& out, std::string_view text) {
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    while (text.size() - i > 8 && are_plain(text.data() + i))
-      i += 8;
-    if (is_plain(text[i])) continue;
-    out.append(text, from, i - from);
-    append_special(out, text[i]);
-    from = i + 1;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    const char* const from = at;
+    while (end - at >= 8 && are_plain(at))
+      at += 8;
+    while (at != end && kPlain[static_cast<unsigned char>(*at)])
+      ++at;
+    out.append(from, static_cast<std::size_t>(at - from));
+    if (at == end) return;
+    append_special(out, *at++);
   }
-  out.append(text, from);
 }
 
 void JsonOut::separate() {
