@@ -86,10 +86,16 @@ Result<std::shared_ptr<ServedModels>> ServedModels::create(const Config& config,
   }
   WICK_TRY(const PoolLimits limits, pool_limits(config));
   made->pool_ = std::make_shared<LocalPool>(
-      limits, [weak = std::weak_ptr(made)](std::string_view name) -> Result<LocalPool::Held> {
+      limits,
+      [weak = std::weak_ptr(made)](std::string_view name) -> Result<LocalPool::Held> {
         const auto self = weak.lock();
         if (self == nullptr) return Error{.message = "the server has ended"};
         return self->load(name);
+      },
+      [weak = std::weak_ptr(made)] {
+        const auto self = weak.lock();
+        const auto names = self == nullptr ? std::vector<server::ServedModel>() : self->names();
+        return names.empty() ? std::string() : names.front().name;
       });
   made->provider_ = made->pool_;
   return made;
@@ -113,7 +119,8 @@ Result<LocalPool::Held> ServedModels::load(std::string_view name) const {
   if (found == now->paths.end()) {
     return Error{.code = ErrorCode::kNotFound,
                  .id = "model_not_found",
-                 .message = cat("this server has no model '", printable(name), "'"),
+                 .message = name.empty() ? "this server has no model of its own"
+                                         : cat("this server has no model '", printable(name), "'"),
                  .hint = "GET /v1/models lists those there are"};
   }
   LocalOptions options = now->options;

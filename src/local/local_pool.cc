@@ -48,8 +48,8 @@ struct LocalPool::Leaving {
   std::uint64_t bytes = 0;
 };
 
-LocalPool::LocalPool(PoolLimits limits, Loader loader)
-    : limits_(limits), loader_(std::move(loader)) {}
+LocalPool::LocalPool(PoolLimits limits, Loader loader, std::function<std::string()> default_name)
+    : limits_(limits), loader_(std::move(loader)), default_name_(std::move(default_name)) {}
 
 LocalPool::~LocalPool() = default;
 
@@ -68,6 +68,8 @@ LocalPool::Held LocalPool::find(std::string_view name) const {
 }
 
 Result<LocalPool::Held> LocalPool::get(std::string_view name) {
+  std::string by_default;
+  if (name.empty() && default_name_) name = by_default = default_name_();
   std::unique_lock lock(mutex_);
   if (const Entry* entry = entry_of(name)) {
     const auto at = entries_.begin() + (entry - entries_.data());

@@ -39,7 +39,8 @@ class LocalPool final : public Provider {
   using Held = std::shared_ptr<LocalModel>;
   using Loader = std::function<Result<Held>(std::string_view source)>;
 
-  LocalPool(PoolLimits limits, Loader loader);
+  // `default_name`: the model that the name "" means.
+  LocalPool(PoolLimits limits, Loader loader, std::function<std::string()> default_name = {});
   ~LocalPool() override;
   LocalPool(const LocalPool&) = delete;
   LocalPool& operator=(const LocalPool&) = delete;
@@ -102,6 +103,7 @@ class LocalPool final : public Provider {
 
   PoolLimits limits_;
   Loader loader_;
+  const std::function<std::string()> default_name_;
   mutable std::mutex mutex_;
   std::condition_variable loaded_;
   std::vector<Entry> entries_;                      // longest unused first
