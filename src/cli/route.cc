@@ -1,4 +1,5 @@
 // wick route: which provider would answer, and why the others would not. Nothing is sent.
+#include <algorithm>
 #include <istream>
 #include <memory>
 #include <sstream>
@@ -8,7 +9,7 @@
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/routing.h"
-#include "provider/messages.h"
+#include "server/fields.h"
 
 namespace wick {
 
@@ -40,6 +41,7 @@ JsonValue to_value(const route::Decision& decision, const std::vector<route::Mem
                                          {"most_cost_usd", route::to_dollars(one.most_cost)}}));
   }
   return json_object({{"rule", decision.rule},
+                      {"when", decision.when},
                       {"private", decision.is_private},
                       {"prompt_tokens", decision.facts.prompt_tokens},
                       {"candidates", std::move(candidates)}});
@@ -59,24 +61,20 @@ Result<int> explain(const RouteFlags& o) {
   return kExitOk;
 }
 
+// As the server reads it; "tag" is a header there.
 Result<Request> read_logged(const std::string& line) {
   WICK_TRY(const JsonValue value, parse_json(line));
   const Object* const object = value.object();
-  const JsonValue* const messages = object == nullptr ? nullptr : object->find("messages");
-  if (messages == nullptr || messages->array() == nullptr)
+  server::ParsedRequest parsed;
+  if (object != nullptr) WICK_DO(server::read_fields(server::kChat, *object, parsed));
+  if (!std::holds_alternative<std::vector<Message>>(parsed.request.prompt))
     return Error{.code = ErrorCode::kInvalid, .id = "bad_log", .message = "there are no messages"};
-  Request request;
-  WICK_TRY(request.prompt, to_messages(*messages->array()));
-  const auto text = [&](std::string_view key, std::string& out) {
-    const JsonValue* const found = object->find(key);
-    if (found != nullptr && found->string() != nullptr) out = *found->string();
-  };
-  text("model", request.model);
-  text("tag", request.tag);
-  const JsonValue* const limit = object->find("max_tokens");
-  if (limit != nullptr && limit->integer() != nullptr && *limit->integer() > 0 &&
-      *limit->integer() < (1 << 24))
-    request.generation.max_tokens = static_cast<int>(*limit->integer());
+  Request& request = parsed.request;
+  const auto limit =
+      parsed.max_completion_tokens ? parsed.max_completion_tokens : parsed.max_tokens;
+  request.generation.max_tokens = std::max(limit.value_or(0), 0);
+  const JsonValue* const tag = object->find("tag");
+  if (tag != nullptr && tag->string() != nullptr) request.tag = *tag->string();
   return request;
 }
 

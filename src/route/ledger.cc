@@ -316,6 +316,11 @@ class GroupLedger final : public Ledger {
       settled_.insert(settled_.begin(), std::make_move_iterator(settled.begin()),
                       std::make_move_iterator(settled.end()));
       n_dropped_ += n_dropped;
+      // Those that came meanwhile may be too many beside them.
+      while (settled_.size() > kMaxWaitingRows && settled_.back().held.id == 0) {
+        settled_.pop_back();
+        ++n_dropped_;
+      }
       has_held_ = has_held_ || had_held;
     }
     is_writing_ = false;
@@ -495,6 +500,22 @@ constexpr LedgerStoreKind kLedgerStores[] = {
 
 std::span<const LedgerStoreKind> ledger_stores() noexcept {
   return kLedgerStores;
+}
+
+std::optional<Error> refusal(Ledger& ledger, const Charge& charge, std::span<const Budget> budgets,
+                             Nanos amount, std::int64_t unix_s) {
+  if (const auto there = ledger.flush(); !there) return there.error();
+  for (const Budget& budget : budgets) {
+    if (!applies(budget, charge)) continue;
+    BudgetState now;
+    if (budget.window != BudgetWindow::kRequest) {
+      const auto found = ledger.state(budget, unix_s);
+      if (!found) return found.error();
+      now = *found;
+    }
+    if (amount > budget.cap - now.used - now.reserved) return exceeded(budget, now, amount);
+  }
+  return std::nullopt;
 }
 
 Result<std::unique_ptr<Ledger>> Ledger::open(const LedgerOptions& options) {

@@ -101,4 +101,8 @@ class Ledger {
   virtual Result<BudgetState> state(const Budget& budget, std::int64_t unix_s) = 0;
 };
 
+// The error of reserve() as things are now, if it would refuse.
+std::optional<Error> refusal(Ledger& ledger, const Charge& charge, std::span<const Budget> budgets,
+                             Nanos amount, std::int64_t unix_s);
+
 }  // namespace wick::route

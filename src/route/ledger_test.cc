@@ -345,6 +345,26 @@ TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
   EXPECT_GT(n_refused, 0);
 }
 
+TEST_F(LateStore, RowsThatComeWhileWritesFailStayWithinTheBound) {
+  is_down = false;
+  const auto ledger = *open();
+  is_full = true;
+  std::atomic<bool> is_over = false;
+  std::thread client([&] {
+    while (!is_over)
+      ledger->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+  });
+  for (int n_failed = 0; n_failed < 10;)
+    n_failed += !ledger->flush();
+  is_over = true;
+  client.join();
+  is_full = false;
+  ASSERT_TRUE(ledger->flush());
+  const auto rows = ledger->usage(0, false);
+  EXPECT_GT(rows->at(0).requests, 1000);
+  EXPECT_LT(rows->at(0).requests, 20'000);  // twice the bound
+}
+
 TEST_F(LateStore, MemoryThatIsUsedUpIsAnErrorAndTheNextReservationIsWritten) {
   is_down = false;
   const auto ledger = *open();

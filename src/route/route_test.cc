@@ -301,6 +301,37 @@ TEST_F(Routed, ExplainTellsEveryCandidateAndWhyNot) {
   EXPECT_EQ(cloud->n_started + local->n_started, 0);
 }
 
+TEST_F(Routed, ExplainTellsTheConditionsOfTheRuleAndTheBudgetsThatRefuse) {
+  options.budgets = {{.name = "daily", .window = BudgetWindow::kDay, .cap = 1000}};
+  options.rules = {{.name = "long",
+                    .when = {.tokens_over = 5, .has_tools = false, .models = {"auto", "a*"}},
+                    .to = {"cloud/big", "local/m"}},
+                   {.name = "secrets", .when = {.contains = {"password"}}, .is_private = true}};
+  const auto router = make_router(options);
+  const auto told = [&](const std::string& text) {
+    return to_text(router->explain({.model = "auto", .prompt = text}), router->members());
+  };
+  const std::string open = told("a prompt of more than five tokens");
+  EXPECT_TRUE(open.starts_with("rule: long (more than 5 tokens, no tools, model 'auto' or 'a*')\n"))
+      << open;
+  EXPECT_NE(open.find("1. local/m: at most 0.000000 USD\nnot cloud/big: the budget 'daily' of "
+                      "0.000001 USD has 0.000001 left, the request may cost "),
+            std::string::npos)
+      << open;
+  EXPECT_NE(told("a password in so many words").find(", private by secrets\n"), std::string::npos);
+}
+
+TEST_F(Routed, FailuresOfOneKindKeepItsNameAndAreToldOnce) {
+  options.rules = {{.name = "far", .to = {"cloud/big"}}};
+  cloud->failures = {Failure::kRateLimit, Failure::kRateLimit, Failure::kRateLimit};
+  const auto error = ask("auto", "hello").error;
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->id, "sim");
+  EXPECT_EQ(error->message, "as simulated");
+  EXPECT_EQ(error->retry_after_s, 1);
+  EXPECT_EQ(cloud->n_started, 3);
+}
+
 TEST_F(Routed, OnlyTargetsThatDoSoStartAtOnceWhateverTheRequest) {
   options.members[1].models.push_back({.name = "gift", .price = Price{}});
   options.rules = {{.name = "far", .to = {"cloud/gift"}, .alias = "far"},

@@ -270,6 +270,8 @@ class RoutedAnswer final : public Answer {
       done.parameters.push_back({"continued_from", broke_off_at_, "router"});
     }
     if (!is_failed || is_committed_ || !done.error) return done;
+    if (report_.retry_after_ms > 0)
+      done.error->retry_after_s = static_cast<int>((report_.retry_after_ms + 999) / 1000);
     tell(*done.error);
     return go_on(health) ? std::nullopt : std::optional(std::move(done));
   }
@@ -370,16 +372,20 @@ class RoutedAnswer final : public Answer {
   void tell(const Error& error) {
     const std::string head = cat(member().name, ": ");
     const bool is_named = error.message.starts_with(head);
-    told_ += cat(told_.empty() ? "" : "; ", is_named ? "" : head, error.message);
+    const std::string what = cat(is_named ? "" : head, error.message);
+    if (!told_.ends_with(what)) {
+      told_ += cat(told_.empty() ? "" : "; ", what);
+      ++n_told_;
+    }
     if (!has_refusal_ && is_rule_refusal(error)) {
       has_refusal_ = true;
       refusal_ = error;
     }
+    has_one_kind_ = has_one_kind_ && (last_.id.empty() || error.id == last_.id);
     last_ = error;
-    ++n_told_;
   }
 
-  // A rule's refusal is what a client must know; else the one error there is, or all of them.
+  // A rule's refusal is what a client must know; else the one kind of error there is, or all.
   Error all_failed() const {
     if (has_refusal_) {
       Error error = refusal_;
@@ -387,11 +393,15 @@ class RoutedAnswer final : public Answer {
       return error;
     }
     if (n_told_ == 1) return last_;
-    return {.code = n_told_ == 0 ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
-            .id = n_told_ == 0 ? "model_not_found" : "all_providers_failed",
-            .message = n_told_ == 0
-                           ? cat("no provider has the model '", printable(asked_model_), "'")
-                           : cat("no provider answered: ", told_)};
+    if (n_told_ == 0) {
+      return {.code = ErrorCode::kNotFound,
+              .id = "model_not_found",
+              .message = cat("no provider has the model '", printable(asked_model_), "'")};
+    }
+    Error error = last_;
+    if (!has_one_kind_) error = {.code = ErrorCode::kUnavailable, .id = "all_providers_failed"};
+    error.message = cat("no provider answered: ", told_);
+    return error;
   }
 
   DoneEvent end_with(Error error) const {
@@ -412,6 +422,7 @@ class RoutedAnswer final : public Answer {
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
   int n_retries_ = 0, n_told_ = 0;
   bool is_committed_ = false, has_refusal_ = false;
+  bool has_one_kind_ = true;       // the errors told have one id
   bool is_text_ = true;            // nothing but text was said
   std::string said_ = {};          // where the rule goes on with it
   std::string broke_off_at_ = {};  // "openai/gpt-4o-mini", before this attempt went on
@@ -525,6 +536,13 @@ std::vector<Budget> Core::budgets(const Facts& facts) const {
     budgets.insert(budgets.end(), of_key.begin(), of_key.end());
   }
   return budgets;
+}
+
+std::optional<Error> Core::refusal(const Candidate& candidate, const Facts& facts) const {
+  if (candidate.most_cost <= 0) return std::nullopt;
+  if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
+  return route::refusal(*options.ledger, charge(candidate, facts), budgets(facts),
+                        candidate.most_cost, options.clock->unix_s());
 }
 
 Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {

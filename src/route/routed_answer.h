@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Core {
   Measured measured();
   std::uint64_t random() noexcept;  // 64 bits, each call others
   Charge charge(const Candidate& candidate, const Facts& facts) const;
+  // Why reserve() would refuse the candidate now, if it would.
+  std::optional<Error> refusal(const Candidate& candidate, const Facts& facts) const;
   // Reserves the most that the candidate may cost; nothing where it costs nothing.
   Result<Reservation> reserve(const Candidate& candidate, const Facts& facts) const;
   // The same of one that costs something, without waiting: sets `wake`.

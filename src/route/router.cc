@@ -42,7 +42,8 @@ class RuledRouter final : public Router {
     const bool is_cached = cache_ != nullptr &&
                            (is_repeatable(request.generation) ||
                             (cache_->options().has_sampled && !has_callbacks(request.generation)));
-    if (!is_cached) return start_routed(core_, request, explain(request), std::move(wake));
+    if (!is_cached)
+      return start_routed(core_, request, decision_of(*core_, request), std::move(wake));
     CachedStart how{.key = request_key(request)};
     how.start = [core = core_, request](std::shared_ptr<Wake> its_wake) {
       return start_routed(core, request, decision_of(*core, request), std::move(its_wake));
@@ -70,7 +71,26 @@ class RuledRouter final : public Router {
     });
   }
 
-  Decision explain(const Request& request) override { return decision_of(*core_, request); }
+  // With the budgets as they are now, which start() asks one after another.
+  Decision explain(const Request& request) override {
+    Decision decision = decision_of(*core_, request);
+    for (const Rule& rule : core_->options.rules) {
+      if (rule.alias.empty() && rule.name == decision.rule) decision.when = to_text(rule.when);
+      if (rule.is_private && decision.private_by.empty() && holds(rule.when, decision.facts))
+        decision.private_by = rule.name;
+    }
+    std::vector<Candidate>& all = decision.candidates;
+    for (Candidate& one : all) {
+      if (!one.rejected.empty()) continue;
+      if (const auto refused = core_->refusal(one, decision.facts)) {
+        one.rejected = refused->message;
+        one.rejected_id = refused->id;
+      }
+    }
+    std::stable_partition(all.begin(), all.end(),
+                          [](const Candidate& one) { return one.rejected.empty(); });
+    return decision;
+  }
 
   const std::vector<Member>& members() const noexcept override { return core_->options.members; }
 
@@ -95,7 +115,7 @@ class RuledRouter final : public Router {
     Request request{.model = model, .prompt = std::string()};
     for (const std::string& text : texts)
       std::get<std::string>(request.prompt) += cat(text, "\n");
-    return embed_routed(*core_, explain(request), texts, options);
+    return embed_routed(*core_, decision_of(*core_, request), texts, options);
   }
 
   // All else is the local member's, which knows tokens, memory and files.
@@ -249,10 +269,14 @@ std::shared_ptr<Router> make_router(RouterOptions options) {
 
 std::string to_text(const Decision& decision, const std::vector<Member>& members) {
   const Facts& facts = decision.facts;
-  std::string out = cat("rule: ", decision.rule, decision.is_private ? ", private" : "",
-                        decision.continues ? ", goes on here if it breaks off" : "",
-                        "\nprompt: about ", facts.prompt_tokens, " tokens",
-                        facts.has_tools ? ", tools" : "", facts.has_schema ? ", schema" : "", "\n");
+  std::string out = cat("rule: ", decision.rule);
+  if (!decision.when.empty()) out += cat(" (", decision.when, ")");
+  if (decision.is_private) out += ", private";
+  if (decision.is_private && decision.private_by != decision.rule)
+    out += cat(" by ", decision.private_by);
+  if (decision.continues) out += ", goes on here if it breaks off";
+  out += cat("\nprompt: about ", facts.prompt_tokens, " tokens", facts.has_tools ? ", tools" : "",
+             facts.has_schema ? ", schema" : "", "\n");
   int place = 0;
   for (const Candidate& one : decision.candidates) {
     const std::string name = cat(members[one.member].name, one.model.empty() ? "" : "/", one.model);

@@ -286,6 +286,25 @@ bool matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+std::string to_text(const When& when) {
+  std::string out;
+  const auto add = [&](const auto&... parts) { out += cat(out.empty() ? "" : ", ", parts...); };
+  const auto add_list = [&](std::string_view what, const std::vector<std::string>& names) {
+    std::string all;
+    for (const std::string& one : names)
+      all += cat(all.empty() ? "'" : " or '", one, "'");
+    if (!all.empty()) add(what, " ", all);
+  };
+  if (when.tokens_over) add("more than ", *when.tokens_over, " tokens");
+  if (when.tokens_under) add("fewer than ", *when.tokens_under, " tokens");
+  if (when.has_tools) add(*when.has_tools ? "tools" : "no tools");
+  if (when.has_schema) add(*when.has_schema ? "schema" : "no schema");
+  add_list("model", when.models);
+  add_list("tag", when.tags);
+  add_list("text", when.contains);
+  return out;
+}
+
 bool holds(const When& when, const Facts& facts) {
   if (when.tokens_over && facts.prompt_tokens <= *when.tokens_over) return false;
   if (when.tokens_under && facts.prompt_tokens >= *when.tokens_under) return false;

@@ -80,6 +80,8 @@ struct Facts {
 Facts facts_of(const Request& request, bool has_text = true);
 bool read_text(std::span<const Rule> rules) noexcept;  // whether one of them has `contains`
 bool holds(const When& when, const Facts& facts);
+// "more than 3000 tokens, tools"; "" for no condition.
+std::string to_text(const When& when);
 // "gpt-*" of "gpt-4o"; '*' is any text.
 bool matches(std::string_view pattern, std::string_view text);
 
@@ -95,6 +97,8 @@ struct Candidate {
 
 struct Decision {
   std::string rule = {};
+  // Of Router::explain(): the conditions of the rule, and the rule that makes the request private.
+  std::string when = {}, private_by = {};
   bool is_private = false, continues = false;
   Facts facts = {};
   std::vector<Candidate> candidates = {};  // those that may be asked first, in order
