@@ -12,4 +12,7 @@ inline constexpr int kMaxConfigNesting = 8;             // arrays and inline tab
 inline constexpr std::size_t kMaxConfigText = 4096;     // bytes of one text
 inline constexpr std::size_t kMaxConfigListItems = 64;  // of one list
 
+inline constexpr std::size_t kMaxPriceFileBytes = 16 << 20;  // LiteLLM's has about 1.5 MB
+inline constexpr int kMaxPriceFileContext = 1 << 24;         // tokens
+
 }  // namespace wick

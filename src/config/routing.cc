@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "config/price_file.h"
 
 namespace wick {
 
@@ -330,7 +331,15 @@ Result<void> read_budget(const JsonValue& value, RoutingSettings& out) {
     out.budgets.push_back(std::move(budget));
   }
   if (const std::string path = table.text("ledger"); !path.empty()) out.ledger = path;
-  return table.end();
+  const std::string prices = table.text("prices");
+  WICK_DO(table.end());
+  if (prices.empty()) return {};
+  WICK_TRY(const PriceFile file, PriceFile::read(prices));
+  for (ProviderSetting& provider : out.providers) {
+    for (route::MemberModel& model : provider.models)
+      file.complete(provider.endpoint.kind->name, model);
+  }
+  return {};
 }
 
 Result<void> read_cache(const JsonValue& value, RoutingSettings& out) {

@@ -131,11 +131,23 @@ class Providers(unittest.TestCase):
         self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
         self.assertEqual(Upstream.asked, [])
 
+    def test_prices_come_from_a_file_of_litellm(self):
+        prices = pathlib.Path(self.folder.name) / "prices.json"
+        prices.write_text(json.dumps({"gpt-4o-mini": {"litellm_provider": "openai", "input_cost_per_token": 1.5e-07, "output_cost_per_token": 6e-07}}))
+        without = {', input = "0.15 USD/M", output = "0.60 USD/M"': "", "models = [": "free = false\nmodels = ["}
+        self.configure(**without)
+        self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
+        self.configure(f'prices = "{prices}"\n', **without)
+        self.run_wick("run", "openai/gpt-4o-mini", "a", "-q")
+        self.assertEqual(json.loads(self.run_wick("usage", "--json")[0])["usage"][0]["cost_usd"], "0.000210")
+        prices.write_text("{")
+        self.assertIn("prices.json is no JSON object", self.run_wick("run", "openai/gpt-4o-mini", "a", status=2)[1])
+
     def test_explain_says_why(self):
         out, _ = self.run_wick("route", "explain", "-p", "a")
         self.assertRegex(out, r"^rule: route 2\nprompt: about 1 tokens\n1\. local/\S+: at most 0\.000000 USD\n2\. openai/gpt-4o-mini: at")
         out, _ = self.run_wick("route", "explain", "-p", "a " * 8000)
-        self.assertIn("rule: route 1\nprompt: about 4000 tokens\n1. openai/gpt-4o-mini: at most 0.005", out)
+        self.assertIn("rule: route 1 (more than 3000 tokens)\nprompt: about 4000 tokens\n1. openai/gpt-4o-mini: at most 0.005", out)
         log = pathlib.Path(self.folder.name) / "log.jsonl"
         log.write_text(json.dumps({"model": "auto", "messages": [{"role": "user", "content": "a"}]}) + "\n"
                        + json.dumps({"model": "remote/gpt-4o-mini", "messages": [{"role": "user", "content": "a"}]}) + "\n")
@@ -143,6 +155,12 @@ class Providers(unittest.TestCase):
         first, second = map(json.loads, out.splitlines())
         self.assertEqual((first["rule"], first["candidates"][0]["provider"]), ("route 2", "local"))
         self.assertEqual((second["rule"], second["candidates"][0]["provider"]), ("model name", "openai"))
+        self.configure(**{"tokens_over = 3000": "tools = true", '"5 USD"': '"0.002 USD"'})
+        tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+        log.write_text(json.dumps({"model": "auto", "messages": serving.TALK, "tools": [tool], "max_completion_tokens": 5}) + "\n")
+        self.assertRegex(self.run_wick("route", "test", log)[0], r"rule: route 1 \(tools\)\nprompt: about \d+ tokens, tools\n1. openai/gpt-4o-mini: at most 0.000")
+        self.assertRegex(self.run_wick("route", "explain", "openai", "-p", "a")[0],
+                         r"\nnot openai/gpt-4o-mini: the budget 'monthly' of 0\.002000 USD has 0\.002000 left, the request may cost 0\.002\d+\n")
         self.assertEqual(Upstream.asked, [])
 
     def test_wrong_settings_are_named(self):
@@ -173,6 +191,17 @@ class Providers(unittest.TestCase):
         self.configure(**{"tokens_over = 3000": "tokens_over = 0"})
         _, error = self.run_wick("run", "auto", "a", "-n", "8", status=4)
         self.assertIn("broken", error)
+
+    def test_local_without_a_name_is_the_default_model(self):
+        self.configure('\n[alias]\nhere = "local"\nthere = { to = "openai/gpt-4o-mini", continue = true }\n')
+        server = serving.close_at_end(self, serving.Server(self.home))
+        talk = {"messages": serving.TALK, "max_tokens": 8, "temperature": 0, "ignore_eos": True}
+        named = server.json("/v1/chat/completions", talk | {"model": "tiny"})
+        self.assertEqual(server.json("/v1/chat/completions", talk | {"model": "here"})["choices"], named["choices"])
+        Upstream.breaks_off = True
+        said = server.json("/v1/chat/completions", talk | {"model": "there"})["choices"][0]["message"]["content"]
+        self.assertTrue(said.startswith("from") and len(said) > 4, said)
+        self.assertEqual([one["name"] for one in server.json("/api/ps")["models"] if "/" not in one["name"]], ["tiny"], "loaded once")
 
     def test_aliases_spread_over_equal_providers(self):
         other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Other", (Upstream,), {}))

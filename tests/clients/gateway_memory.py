@@ -42,8 +42,9 @@ wrk.headers["Content-Type"] = "application/json"
 """
 
 
-def rss_mb(pid):
-    return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+# VmRSS, or its part RssAnon: heap and stacks, without the program's file and SQLite's shared memory.
+def rss_mb(pid, part="VmRSS"):
+    return int(re.search(rf"{part}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
 
 
 # Requests of one slice, and how many of them were refused.
@@ -88,7 +89,8 @@ def run(wick, wanted, folder, disk):
             n, refused = load(folder, server.port, model, 5)
             done, slices = done + n, slices + 1
             now = rss_mb(server.run.pid)
-            print(f"{done} requests, {model}, disk {'full' if is_full else 'free'}: {refused} refused, {now:.1f} MB", file=sys.stderr, flush=True)
+            print(f"{done} requests, {model}, disk {'full' if is_full else 'free'}: {refused} refused, {now:.1f} MB, "
+                  f"{rss_mb(server.run.pid, 'RssAnon'):.1f} of them heap and stacks", file=sys.stderr, flush=True)
             if refused and not (is_full and model == "paid/m"):
                 errors.append(f"{refused} of {n} requests for {model} were refused, disk {'full' if is_full else 'free'}")
             if base is None and done >= wanted / 10:
