@@ -20,7 +20,7 @@ namespace wick::route {
 
 namespace {
 
-constexpr int kFailures = static_cast<int>(Failure::kBadAnswer) + 1;
+constexpr std::size_t kFailures = static_cast<std::size_t>(Failure::kBadAnswer) + 1;
 constexpr std::int64_t kMinuteMs = 60'000;
 
 // Of 1,024 failures. Those that close a target for a minute are rare, as they are in life.
@@ -106,7 +106,7 @@ struct Tally {
     left += other.left;
     over_budget += other.over_budget;
     open += other.open;
-    for (int i = 0; i < kFailures; ++i) {
+    for (std::size_t i = 0; i < kFailures; ++i) {
       failures[i] += other.failures[i];
       late[i] += other.late[i];
     }
@@ -194,13 +194,14 @@ class Simulation {
     if ((now + phase) % tier.away_every_ms < tier.away_ms) {
       outcome_.failure = chance % 2 == 0 ? Failure::kNetwork : Failure::kOverload;
     } else if (chance % tier.fails_one_in == 0) {
-      int left = static_cast<int>(chance >> 32U & 1023U), kind = 1;
+      auto left = static_cast<int>(chance >> 32U & 1023U);
+      std::size_t kind = 1;
       while (left >= kShares[kind])
         left -= kShares[kind++];
       outcome_ = {.failure = static_cast<Failure>(kind), .is_late = (chance >> 44U) % 4 == 0};
     }
-    tally.failures[static_cast<int>(outcome_.failure)] += 1;
-    tally.late[static_cast<int>(outcome_.failure)] += outcome_.is_late;
+    tally.failures[static_cast<std::size_t>(outcome_.failure)] += 1;
+    tally.late[static_cast<std::size_t>(outcome_.failure)] += outcome_.is_late;
     return outcome_;
   }
 
@@ -307,7 +308,7 @@ void expect_all_kinds(const Tally& tally, const std::vector<Tier>& tiers, int n)
   for (const int count :
        {tally.refused, tally.broken, tally.failed, tally.left, tally.over_budget, tally.open})
     EXPECT_GT(count, n / 1000);
-  for (int i = 1; i < kFailures; ++i)
+  for (std::size_t i = 1; i < kFailures; ++i)
     EXPECT_GT(tally.failures[i], 0) << "failure " << i;
   for (const Tier& tier : tiers) {
     EXPECT_GT(tier.n_answered, n / 20) << tier.sim->name_;
@@ -343,7 +344,7 @@ TEST(SlowRouteSimulation, TwoDaysOfTraffic) {
             << tally.refused << " refused, " << tally.broken << " broken off, " << tally.failed
             << " failed, " << tally.left << " left; tiers passed over " << tally.over_budget
             << " times for a budget and " << tally.open << " times for an open breaker\nfailures:";
-  for (int i = 1; i < kFailures; ++i)
+  for (std::size_t i = 1; i < kFailures; ++i)
     std::cout << ' ' << tally.failures[i] << " (" << tally.late[i] << " late)";
   std::cout << '\n';
   for (const Tier& tier : simulation.tiers()) {
