@@ -224,8 +224,9 @@ class FormulaPool {
   std::size_t n_branches(FormulaId of) const noexcept;
   // `of` for an array in which two equal items have come.
   FormulaId with_duplicate(FormulaId of);
-  // `of` for an array behind an item of formula `item`: no item that follows may be one.
-  FormulaId without_value(FormulaId of, FormulaId item);
+  // `of` for an array behind an item of formula `item`: no item that follows may be one, nor, where
+  // `is_asked`, the one in progress.
+  FormulaId without_value(FormulaId of, FormulaId item, bool is_asked);
   // Appends the kChild formulas in `of`, each once.
   void children_asked(FormulaId of, std::vector<FormulaId>& out);
   // Evaluates `of`; `leaf` evaluates its leaves. False for kNoFormula.

@@ -290,11 +290,15 @@ FormulaId FormulaPool::with_duplicate(FormulaId of) {
   return steps(of);
 }
 
-FormulaId FormulaPool::without_value(FormulaId of, FormulaId item) {
+FormulaId FormulaPool::without_value(FormulaId of, FormulaId item, bool is_asked) {
   const FormulaId other = negate(item);
   Steps steps(*this, {.parts = Formula::kUniquePart},
               [&](Steps& all, FormulaId id, const Formula& f) {
-                if (f.kind == FormulaKind::kUnique) return unique(f.is_negative, both(f.c, other));
+                if (f.kind == FormulaKind::kUnique) {
+                  const FormulaId self = unique(f.is_negative, both(f.c, other));
+                  if (!is_asked) return self;
+                  return f.is_negative ? either(self, child(item)) : both(self, child(other));
+                }
                 if (f.kind == FormulaKind::kRestItems)
                   return rest(f.kind, f.is_negative, all.rest_behind(f));
                 return id;

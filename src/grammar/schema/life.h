@@ -63,6 +63,8 @@ class LifeSearch {
   // `names` behind a member `name` of the object `of`.
   FreeNames behind(FormulaId of, FreeNames names, TextId name);
 
+  bool has_room(FormulaId of);
+
   // All numbers of a formula over numbers, as they are spelled; kNoExpr where one has no such form.
   regex::ExprId numbers(FormulaId of);
 
@@ -178,6 +180,7 @@ class LifeSearch {
   RestMap objects_ = {}, next_names_ = {}, conditions_ = {};
   std::unordered_map<std::uint64_t, std::uint32_t> orders_ = {};  // of order_within()
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
+  std::unordered_map<FormulaId, bool> rooms_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};
 };
 

@@ -161,7 +161,7 @@ LifeSearch::Plenty LifeSearch::nested_values(FormulaId typed, bool is_array, std
 LifeSearch::Leaves LifeSearch::without_value(const Leaves& leaves, FormulaId value) {
   Leaves out = leaves;
   for (FormulaId& leaf : out)
-    leaf = pool_.without_value(leaf, value);
+    leaf = pool_.without_value(leaf, value, false);
   return out;
 }
 
@@ -225,6 +225,21 @@ Life LifeSearch::equal_branch(const Leaves& leaves, Leaves* seconds) {
   }
   --depth_;
   return life == Life::kDead && !is_alike ? Life::kUnknown : life;
+}
+
+// Strings alone leave so much choice for the next item of the array `of`, which may also end, that
+// it matters to none that one more value may not come.
+bool LifeSearch::has_room(FormulaId of) {
+  const auto [at, is_new] = rooms_.try_emplace(of, false);
+  if (!is_new || !pool_.may_end(of)) return at->second;
+  const FormulaId next = condition(pool_.behind_item(of), true, {});
+  if (next == kNoFormula) return false;
+  const FormulaId value = pool_.resolve(next, [](FormulaId question) { return question; });
+  const FormulaId typed = pool_.of_type(value, kStringType);
+  Leaves ignored;
+  const regex::ExprId language =
+      pool_.exprs().intersect({pool_.string_language(typed), pool_.exprs().any_text()});
+  return rooms_[of] = texts(language, false, 3, ignored) == Plenty::kPlenty;
 }
 
 // What a value must be that is an item before those that `others` speak of.

@@ -54,7 +54,8 @@ std::uint32_t JsonMachine::hash_of(const Frame& f) noexcept {
   const unsigned bits = (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) |
                         (f.keeps_items ? 4U : 0U) | (f.is_root ? 8U : 0U);
   std::uint64_t h = mix_hash(0, std::uint64_t{f.below} << 4U | bits);
-  for (const std::uint32_t part : {f.formulas, f.questions, f.name, f.names, f.last, f.values})
+  for (const std::uint32_t part :
+       {f.formulas, f.questions, f.name, f.names, f.last, f.values, f.pending})
     h = mix_hash(h, part);
   return static_cast<std::uint32_t>(h ^ (h >> 32U));
 }
@@ -200,11 +201,46 @@ void JsonMachine::ask(Frame& frame) {
     pool_->children_asked(behind, asked);
     return behind;
   });
+  frame.formulas = lists_.of(formulas);
+  frame.questions = questions_of(lists_, std::move(asked));
+}
+
+ListId JsonMachine::questions_of(Lists& lists, std::vector<FormulaId> asked) {
   std::sort(asked.begin(), asked.end());
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
   asked.insert(asked.begin(), kAlways);
+  return lists.of(asked);
+}
+
+// That values come to the formulas late, when the next item begins, spares the walks over the
+// vocabulary a formula for each value that a token can end.
+std::uint32_t JsonMachine::settled(std::uint32_t id, bool is_asked) {
+  Frame frame = frames_[id];
+  if (frame.pending == 0) return id;
+  const FormulaId its = one_value(std::exchange(frame.pending, 0));
+  std::vector<std::uint32_t> formulas = lists_.copy(frame.formulas);
+  std::vector<FormulaId> asked;
+  replace_each(formulas, [&](FormulaId formula) {
+    const FormulaId without = pool_->without_value(formula, its, is_asked);
+    if (is_asked) pool_->children_asked(without, asked);
+    return without;
+  });
   frame.formulas = lists_.of(formulas);
-  frame.questions = lists_.of(asked);
+  if (is_asked) frame.questions = questions_of(lists_, std::move(asked));
+  return frame_of(frame);
+}
+
+std::uint32_t JsonMachine::drop_frames(std::size_t n, std::uint32_t kept) {
+  std::vector<Frame> chain;
+  for (; kept >= n; kept = frames_[kept].below)
+    chain.push_back(frames_[kept]);
+  for (; frames_.size() > n; frames_.pop_back())
+    frame_ids_.remove(hash_of(frames_.back()), static_cast<std::uint32_t>(frames_.size() - 1));
+  for (; !chain.empty(); chain.pop_back()) {
+    chain.back().below = kept;
+    kept = frame_of(chain.back());
+  }
+  return kept;
 }
 
 JsonMachine::Place JsonMachine::before_item(const Place& place) {
@@ -374,12 +410,11 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
     return is_yes ? kAlways : kNever;
   };
   const bool leaves_out = frame.keeps_items && leaves_out_values_;
-  const FormulaId its = leaves_out ? one_value(value) : kAlways;
+  if (leaves_out && frame.is_array) frame.pending = value;
   const bool is_second =
       frame.is_array && frame.keeps_items && !leaves_out && cells_.has(frame.values, value);
   replace_each(formulas, [&](FormulaId formula) {
     const FormulaId resolved = pool_->resolve(formula, answered);
-    if (leaves_out && frame.is_array) return pool_->without_value(resolved, its);
     return is_second ? pool_->with_duplicate(resolved) : resolved;
   });
   frame.formulas = lists_.of(formulas);

@@ -67,6 +67,7 @@ class JsonMachine {
     CellId names = 0;          // that have come
     std::uint32_t last = 0;    // the declared place of the last; kNoEnd behind one without
     CellId values = 0;         // that have come, where they are kept
+    TextId pending = 0;        // of an array: the last item, which `formulas` still allow again
     friend bool operator==(const Frame&, const Frame&) = default;
   };
 
@@ -94,6 +95,9 @@ class JsonMachine {
   std::optional<std::uint32_t> as_document(std::uint32_t frame);
   // The place before the first item of the array that begins there.
   Place before_item(const Place& place);
+  // The array `frame` with formulas that leave out its pending value. Its next item has not begun,
+  // but may have been asked for.
+  std::uint32_t settled(std::uint32_t frame, bool is_asked);
   // The place behind the value in progress in `frame`, if each question is answered by yes.
   Place behind_value(std::uint32_t frame);
 
@@ -113,6 +117,11 @@ class JsonMachine {
   std::size_t n_texts() const noexcept { return texts_.size(); }
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
+
+  std::size_t n_frames() const noexcept { return frames_.size(); }
+
+  // Drops the frames from number `n` on but `kept` and those below it; gives the number of `kept`.
+  std::uint32_t drop_frames(std::size_t n, std::uint32_t kept);
 
   // Whether `text` is a document of the schema. An operation of its own, with its own fuel.
   Result<bool> accepts(std::string_view text);
@@ -143,6 +152,7 @@ class JsonMachine {
   Place end_value(std::uint32_t frame, const std::vector<bool>& answers, TextId value);
   // Computes the formulas of the next value from those of its frame.
   void ask(Frame& frame);
+  static ListId questions_of(Lists& lists, std::vector<FormulaId> asked);
   bool keeps(std::uint32_t frame) const noexcept;
   void keep(Place& place, unsigned char byte);  // of the name, number or string in progress
   // Forgets the frames that are no longer open, and texts that have ended.

@@ -61,6 +61,7 @@ std::optional<Recognizer::PlainText> SchemaRecognizer::plain_text(StateId id) {
   const State& state = states_[id];
   const bool is_string =
       state.place.where == Where::kString || state.place.where == Where::kNameString;
+  if (machine_.frame(state.place.frame).pending != 0) return std::nullopt;  // see settled()
   if (!is_string || state.place.spelling != Spelling{}) return std::nullopt;
   using Alone = PlainText::Alone;
   const bool is_alone =
@@ -78,6 +79,7 @@ std::optional<Recognizer::PlainText> SchemaRecognizer::plain_text(StateId id) {
 void SchemaRecognizer::begin_walk() {
   n_kept_states_ = states_.size();
   n_kept_texts_ = machine_.n_texts();
+  n_kept_frames_ = machine_.n_frames();
   walked_.clear();
 }
 
@@ -88,7 +90,11 @@ void SchemaRecognizer::end_walk() {
   const auto first = states_.begin() + static_cast<std::ptrdiff_t>(n_kept_states_);
   const bool keeps =
       states_.size() - n_kept_states_ <= kFewStates && std::none_of(first, states_.end(), is_text);
-  if (!keeps) forget_new_states();
+  if (!keeps) {
+    forget_new_states();
+    machine_.drop_frames(n_kept_frames_, 0);
+    facts_.resize(std::min(facts_.size(), n_kept_frames_));
+  }
   walked_.clear();
   machine_.drop_texts(n_kept_texts_);
 }
@@ -106,11 +112,13 @@ void SchemaRecognizer::forget_new_states() {
 // strings of all documents would take most of the memory.
 StateId SchemaRecognizer::step_all(StateId state, std::string_view bytes) {
   begin_walk();
-  StateId out = Recognizer::step_all(state, bytes);
+  StateId out = settled(Recognizer::step_all(state, bytes));
   if (states_.size() - n_kept_states_ > 1) {
     const bool is_new = out != kFailedState && out >= n_kept_states_;
-    const State last = is_new ? states_[out] : State{};
+    State last = is_new ? states_[out] : State{};
     forget_new_states();
+    last.place.frame = machine_.drop_frames(n_kept_frames_, last.place.frame);
+    facts_.resize(std::min(facts_.size(), n_kept_frames_));
     if (is_new) out = state_of(last);
   }
   walked_.clear();
@@ -234,12 +242,38 @@ StateId SchemaRecognizer::step(StateId id, unsigned char byte) {
   return out;
 }
 
-StateId SchemaRecognizer::first_step(StateId id, unsigned char byte) {
+// The state in a frame without a pending value, where the next item may have been asked for but has
+// no byte yet, except a quote.
+StateId SchemaRecognizer::settled(StateId id) {
+  if (id == kFailedState || id == kDeadState) return id;
   const State state = states_[id];
+  const Place& place = state.place;
+  const bool begins_string =
+      place.where == Where::kString && place.text == 0 && place.spelling == Spelling{};
+  if (machine_.frame(place.frame).pending == 0 || (!begins_string && place.where != Where::kValue))
+    return id;
+  const Place before{.where = Where::kValue, .frame = machine_.settled(place.frame, true)};
+  if (!begins_string) return state_of({.place = before, .has_space = state.has_space});
+  const Place in = machine_.step(before, '"');
+  return in.where == Where::kFailed ? kFailedState : begun(in, '"');
+}
+
+StateId SchemaRecognizer::first_step(StateId id, unsigned char byte) {
+  State state = states_[id];
   const Where where = state.place.where;
+  const bool is_space = byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+  if (machine_.frame(state.place.frame).pending != 0) {
+    const bool begins =
+        where == Where::kString || (where == Where::kValue && byte != '"' && !is_space);
+    if (const StateId its = begins ? settled(id) : id; its != id) return step(its, byte);
+    if (where == Where::kBehindValue && byte == ',') {
+      const FormulaId of = goal(state.place.frame);
+      if (of == kNoFormula) return if_live({}, Life::kUnknown);
+      if (!life_.has_room(of)) state.place.frame = machine_.settled(state.place.frame, false);
+    }
+  }
   const bool is_between = where != Where::kString && where != Where::kNameString &&
                           where != Where::kNumber && where != Where::kWord;
-  const bool is_space = byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
   if (is_space && is_between) return space(state, byte);
   if (where == Where::kNumber && !JsonMachine::is_of_number(byte)) {
     if (!machine_.pool().exprs().is_nullable(state.rest)) return kDeadState;

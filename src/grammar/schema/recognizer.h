@@ -80,6 +80,7 @@ class SchemaRecognizer final : public Recognizer {
 
   std::size_t used_bytes() const noexcept;  // about
   StateId first_step(StateId id, unsigned char byte);
+  StateId settled(StateId id);
   void forget_new_states();  // since begin_walk()
   StateId state_of(const State& state);
   StateId space(State state, unsigned char byte);
@@ -113,13 +114,13 @@ class SchemaRecognizer final : public Recognizer {
   LifeSearch life_;
   ShortestSearch shortest_;
   JsonStyle style_;
-  std::deque<State> states_ = {State{}};              // the first is kDeadState
-  FlatHashMap ids_ = {};                              // of states
-  FlatHashMap steps_ = {};                            // by state and byte; not within names
-  std::vector<std::uint32_t> walked_ = {};            // keys in steps_ since begin_walk()
-  std::deque<FrameFacts> facts_ = {};                 // by frame
-  std::size_t compiled_bytes_ = 0;                    // used_bytes() before the first document
-  std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began
+  std::deque<State> states_ = {State{}};    // the first is kDeadState
+  FlatHashMap ids_ = {};                    // of states
+  FlatHashMap steps_ = {};                  // by state and byte; not within names
+  std::vector<std::uint32_t> walked_ = {};  // keys in steps_ since begin_walk()
+  std::deque<FrameFacts> facts_ = {};       // by frame
+  std::size_t compiled_bytes_ = 0;          // used_bytes() before the first document
+  std::size_t n_kept_states_ = 0, n_kept_texts_ = 0, n_kept_frames_ = 0;  // when the walk began
   StateId start_ = kDeadState;
   bool is_lost_ = false, is_full_ = false;
 };

@@ -69,6 +69,8 @@ Result<std::string> SchemaRecognizer::shortest(StateId id) {
 
 // Brings the document nearer to its end. False: no way was found.
 bool SchemaRecognizer::Ending::piece() {
+  id_ = its_.settled(id_);
+  if (id_ == kDeadState || id_ == kFailedState) return false;
   const State state = its_.states_[id_];
   switch (state.place.where) {
     case Where::kValue: {
@@ -194,6 +196,7 @@ std::optional<ShortestSearch::NodeId> SchemaRecognizer::Ending::differing(NodeId
   const FormulaId of = its_.goal(place.frame);
   if (of == kNoFormula || !its_.machine_.pool().has_unique(of)) return value;
   if (place.where == Where::kFirstItem) place = its_.machine_.before_item(place);
+  place.frame = its_.machine_.settled(place.frame, true);
   return its_.shortest_.value(
       its_.machine_.pool().both(its_.shortest_.formula(value), its_.wanted(place.frame)));
 }
