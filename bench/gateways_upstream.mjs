@@ -31,8 +31,9 @@ const server = http.createServer((request, response) => {
     const isStream = /"stream"\s*:\s*true/.test(body);
     response.setHeader('Content-Type', isStream ? 'text/event-stream' : 'application/json');
     if (isStream && paced) return pace(response, Number(paced[1]), Number(paced[2]));
-    const wait = /wait (\d+) ms/.exec(body);
-    if (wait) setTimeout(() => response.end(isStream ? short : whole), Number(wait[1]));
+    const wait = /wait (\d+) to (\d+) ms/.exec(body);  // whole milliseconds, each as likely as another
+    const ms = wait && Number(wait[1]) + Math.floor(Math.random() * (Number(wait[2]) - Number(wait[1]) + 1));
+    if (wait) setTimeout(() => response.end(isStream ? short : whole), ms);
     else response.end(isStream ? short : whole);
   });
 });
