@@ -94,8 +94,9 @@ Result<std::shared_ptr<ServedModels>> ServedModels::create(const Config& config,
       },
       [weak = std::weak_ptr(made)] {
         const auto self = weak.lock();
-        const auto names = self == nullptr ? std::vector<server::ServedModel>() : self->names();
-        return names.empty() ? std::string() : names.front().name;
+        if (self == nullptr) return std::string();
+        const server::ServedModelList names = self->names();
+        return names->empty() ? std::string() : names->front().name;
       });
   made->provider_ = made->pool_;
   return made;

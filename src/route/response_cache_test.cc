@@ -247,7 +247,8 @@ TEST_P(ResponseCacheShared, ARedisThatEvictsItsListsGoesOn) {
       ASSERT_TRUE(redis->run({"DEL", cat(place_, i > 20 ? "sizes" : "used")}));
     }
   }
-  EXPECT_LE(stored_bytes(), 80'000);
+  // The answers of a list that was lost stay until their time is over: it was lost twice.
+  EXPECT_LE(stored_bytes(), 3 * 40'000);
 }
 
 TEST(ResponseCacheStore, WithoutItsServerEachProcessMakesItsOwnAnswers) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Memory of `wick serve` as a gateway: REQUESTS requests (default 10⁶) over 16 connections to a scripted API (bench/gateways_upstream.mjs), free
 and paid targets in turns. In the middle third the disk of the ledger is full. As root (the ledger is on a tmpfs of its own); needs Node.js and
-`wrk`. The resident memory must be at most 40 MB before the first request. After the first tenth it may grow by 4 MB and no more: rows that wait
+`wrk`. The resident memory must be at most 40 MB before the first request. After the first tenth it may grow by 3 MB and no more: rows that wait
 for the disk are bounded. Paid requests are refused while the disk is full and answered afterwards. A line a slice goes to standard error:
 
   gateway_memory.py build/release/wick [REQUESTS]
@@ -20,7 +20,7 @@ import serving
 import tiny
 
 UPSTREAM = pathlib.Path(__file__).resolve().parents[2] / "bench/gateways_upstream.mjs"
-IDLE_MB, GROWTH_MB = 40, 4
+IDLE_MB, GROWTH_MB = 40, 3
 DISK = "512m"  # 10⁶ rows have about 100 MB
 CONFIG = """[[provider]]
 name = "free"
