@@ -27,7 +27,9 @@ OTHERS = {
 }
 FURTHER = pathlib.Path(os.environ.get("WICK_TEST_SCHEMAS", "~/.cache/wick-test/schemas")).expanduser()
 LEAST_COMPILED = 0.96
-MOST_OF_ONE = 20  # documents that one judge alone refuses: Python's \\s and . differ from ECMA-262's; ajv has propertyNames in draft 4
+MOST_OF_ONE = 20  # documents that one judge alone refuses: Python's re has other rules than ECMA-262; ajv has propertyNames in draft 4
+SPACES = "\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+ANOTHER = {"\\S": f"[^{SPACES}]", ".": "[^\\n\\r\\u2028\\u2029]", "$": "\\Z"}
 DRAFTS = {"draft-03": jsonschema.Draft3Validator, "draft-04": jsonschema.Draft4Validator, "draft-06": jsonschema.Draft6Validator,
           "2019-09": jsonschema.Draft201909Validator, "2020-12": jsonschema.Draft202012Validator}
 
@@ -145,9 +147,29 @@ def reason(message):
     return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", re.sub(r" at '#[^']*'", "", message))[:90]
 
 
+def of_ecma(pattern):
+    """ECMA-262's \\s, \\S, . and $ for Python's re."""
+    out, is_class = "", False
+    for part in re.findall(r"\\.|.", pattern, re.DOTALL):
+        if part == "\\s":
+            part = SPACES if is_class else f"[{SPACES}]"
+        elif part in ANOTHER and not is_class:
+            part = ANOTHER[part]
+        elif part in ("[", "]"):
+            is_class = part == "["
+        out += part
+    return out
+
+
+def matches(validator, pattern, text, schema):
+    if validator.is_type(text, "string") and not re.search(of_ecma(pattern), text):
+        yield jsonschema.ValidationError(f"{text!r} does not match {pattern!r}")
+
+
 def valid_for_jsonschema(job):
     registry, schema, documents = job
     kind = next((its for name, its in DRAFTS.items() if name in str(schema.get("$schema"))), jsonschema.Draft7Validator)
+    kind = jsonschema.validators.extend(kind, {"pattern": matches})
 
     def stored(address):
         path = pathlib.Path(registry) / address.removeprefix(HERE)
