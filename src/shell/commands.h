@@ -35,6 +35,7 @@ struct Commands {
   WICK_SHELL_COMMAND(fish_set);     // eval_fish.cc
   WICK_SHELL_COMMAND(fish_alias);
   WICK_SHELL_COMMAND(fish_source);
+  WICK_SHELL_COMMAND(fish_string);
   // text (eval_text.cc)
   WICK_SHELL_COMMAND(base64);
   WICK_SHELL_COMMAND(cat);
@@ -96,6 +97,10 @@ struct Command {
 
 // `row` is that of the name, or null.
 const Command* find_command(std::string_view name, const Row* row) noexcept;
+
+// An option of `set` or of a shell (-e, -o pipefail) that leaves the meaning of words as it is;
+// `name` is the argument of -o.
+bool is_plain_shell_option(std::string_view option, const Arg* name, Dialect dialect);
 
 // Runs in the shell itself, whatever PATH says.
 bool is_builtin(std::string_view name) noexcept;

@@ -103,6 +103,7 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         next.push_back(normal_path(path, folder));
     }
   }
+  if (!e.traps_.empty()) e.cwds_.insert(e.cwds_.end(), next.begin(), next.end());
   s.before = old;
   if (old.empty()) s.is_cwd_lost = s.is_cwd_lost || false;
   s.cwd = std::move(next);
@@ -113,6 +114,8 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   bool is_integer = argv[0].text() == "integer" || argv[0].text() == "float";
   bool is_array = false, is_map = false;
+  bool is_fixed = argv[0].text() == "readonly";
+  bool exports = argv[0].text() == "export", unexports = false;
   const bool is_own =
       argv[0].text() != "export" && argv[0].text() != "readonly" &&
       std::none_of(argv.begin(), argv.end(), [](const Arg& arg) {
@@ -128,6 +131,10 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         e.unknown(arg.span, arg.text(), "a reference to a variable is not followed");
       const auto has = [&](char flag) { return arg.text().find(flag) != std::string::npos; };
       is_integer = is_integer || has('i');
+      is_fixed = is_fixed || has('r');
+      exports = exports || (has('x') && arg.text()[0] == '-');
+      unexports = unexports || (has('x') && arg.text()[0] == '+') ||
+                  (has('n') && argv[0].text() == "export");
       is_map = is_map || (has('A') && arg.text().starts_with('-'));
       is_array = is_array || has('a') || has('A');
       continue;
@@ -154,6 +161,9 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     } else if (!arg.is_exact() || !is_variable_name(arg.text())) {
       e.unknown(arg.span, arg.text(), "the name of a variable is not known");
     }
+    if (is_fixed && !name.empty()) s.fixed.insert(name);
+    if (exports && !name.empty()) s.exported.insert(name);
+    if (unexports) s.exported.erase(name);
   }
   return Stream::unknown();
 }
@@ -165,9 +175,14 @@ Stream Commands::eval(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (!text.set.empty() && (!text.is_known || !text.set.front().empty())) append(text, " ");
     append(text, argv[i].is_many || argv[i].is_glob ? Value::unknown() : argv[i].value);
   }
-  return e.run_text(text,
-                    argv.size() > 1 ? Span{argv[1].span.begin, argv.back().span.end} : argv[0].span,
-                    s, in, e.dialect_);
+  const Span span = argv.size() > 1 ? Span{argv[1].span.begin, argv.back().span.end} : argv[0].span;
+  std::optional<State> left;  // zsh: break ends the text
+  e.loops_.push_back(&left);
+  Stream out = e.run_text(text, span, s, in, e.dialect_);
+  e.loops_.pop_back();
+  if (left) e.leave("break", false, *left);
+  if (left) s = e.joined(s, *left);
+  return out;
 }
 
 Stream Commands::let(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -252,7 +267,11 @@ Stream Commands::set(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const std::string& text = arg.text();
     if (arg.is_exact() && text != "--" && text.size() > 1 && (text[0] == '-' || text[0] == '+')) {
       if (text.find('f') != std::string::npos) s.has_no_glob = text[0] == '-';
-      if (text.back() == 'o') ++i;
+      if (text.starts_with('-') && text.find('a') != std::string::npos) s.exported.insert("*");
+      const bool has_name = text.back() == 'o' && i + 1 < argv.size();
+      if (has_name) ++i;
+      if (!is_plain_shell_option(text, has_name ? &argv[i] : nullptr, e.dialect_))
+        e.unknown(arg.span, text, "an option of the shell that changes how it reads words");
       e.add(EffectKind::kShellHooks, Scope::kNone, text, arg.span,
             wick::cat("sets the shell option ", printable(text)));
       continue;
@@ -327,11 +346,33 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.unknown(argv[i].span, "", "a trap whose code is not known");
   } else {
     e.run_text(argv[i].value, argv[i].span, copy, Stream::none(), e.dialect_);
+    if (argv[i].value.is_known)
+      e.traps_.push_back({argv[i].value, e.outer_ != nullptr ? *e.outer_ : argv[i].span});
   }
   --e.nested_;
   s = e.joined(s, copy);
   e.add(EffectKind::kShellState, Scope::kNone, "trap", argv[0].span, "sets code that runs later");
   return Stream::none();
+}
+
+// Runs the traps from `first` on once more, at the end of their shell: with all values that were
+// assigned behind them.
+void Evaluator::run_traps(std::size_t first, State& s) {
+  if (traps_.size() <= first) return;
+  const std::vector<Trap> traps(traps_.begin() + static_cast<std::ptrdiff_t>(first), traps_.end());
+  traps_.resize(first);
+  State late = copy_of(s);
+  for (const auto& [name, value] : changed_)
+    late.variables[name] = {.value = value};
+  for (const std::string& folder : cwds_) {
+    if (std::find(late.cwd.begin(), late.cwd.end(), folder) == late.cwd.end())
+      late.cwd.push_back(folder);
+  }
+  for (const Trap& trap : traps)
+    run_text(trap.code, trap.span, late, Stream::none(), dialect_);
+  if (!traps_.empty()) return;
+  changed_.clear();
+  cwds_.clear();
 }
 
 Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -345,9 +386,12 @@ Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       continue;
     }
     e.note_assignment(text, Value::exact(""), arg.span, false, s);
+    e.note_change(text, Value::exact(""), s);
     Value value = Value::exact("");
     value.is_set = false;
+    if (s.fixed.contains(text)) value = Value::unknown();
     s.variables[text] = {.value = value};
+    s.exported.erase(text);
     if (text == "IFS") s.variables.erase("IFS");
     s.functions.erase(text);
   }

@@ -106,12 +106,26 @@ Level Evaluator::level_of_code(const std::string& text, const State& s) {
 
 namespace {
 
+// The names that -o takes.
+bool is_plain_option_name(std::string_view name, Dialect dialect) {
+  constexpr std::string_view kAll =
+      " errexit err_exit nounset no_unset xtrace verbose pipefail pipe_fail noexec no_exec "
+      "noclobber no_clobber vi emacs monitor notify ";
+  constexpr std::string_view kBash =
+      " allexport braceexpand errtrace functrace hashall histexpand history ignoreeof "
+      "interactive-comments noglob nolog onecmd physical posix privileged ";
+  const std::string word = cat(" ", name, " ");
+  return kAll.find(word) != std::string_view::npos ||
+         (dialect != Dialect::kZsh && kBash.find(word) != std::string_view::npos);
+}
+
 struct ShellCall {
   bool has_code = false, reads_stdin = false, is_help = false;
   std::size_t rest = 0;  // code or script, then its arguments
 };
 
-ShellCall read_shell_call(Evaluator&, const std::vector<Arg>& argv, std::string& bad, Span& place) {
+ShellCall read_shell_call(Dialect dialect, const std::vector<Arg>& argv, std::string& bad,
+                          Span& place) {
   ShellCall call;
   std::size_t i = 1;
   for (; i < argv.size(); ++i) {
@@ -138,13 +152,14 @@ ShellCall read_shell_call(Evaluator&, const std::vector<Arg>& argv, std::string&
       }
       continue;
     }
-    if (text.find_first_not_of("abcefhiklmnoprstuvxBCEHPTD", 1) != std::string::npos) {
+    call.has_code = call.has_code || text.find('c') != std::string::npos;
+    call.reads_stdin = call.reads_stdin || text.find('s') != std::string::npos;
+    const bool has_name = text.find('o') != std::string::npos && i + 1 < argv.size();
+    if (!is_plain_shell_option(text, has_name ? &argv[i + 1] : nullptr, dialect)) {
       bad = text;
       place = argv[i].span;
     }
-    call.has_code = call.has_code || text.find('c') != std::string::npos;
-    call.reads_stdin = call.reads_stdin || text.find('s') != std::string::npos;
-    if (text.find('o') != std::string::npos) ++i;
+    if (has_name) ++i;
   }
   call.rest = i;
   return call;
@@ -152,17 +167,46 @@ ShellCall read_shell_call(Evaluator&, const std::vector<Arg>& argv, std::string&
 
 }  // namespace
 
+namespace {
+
+// A new shell has the variables that are exported; others are unset, or what they were outside.
+void inherit_variables(State& s) {
+  constexpr std::string_view kUsual = " HOME PATH PWD OLDPWD USER LOGNAME SHELL TERM LANG ";
+  s.variables.erase("IFS");
+  s.fixed.clear();
+  s.integers.clear();
+  for (auto& [name, variable] : s.variables) {
+    const bool is_passed = s.exported.contains(name) || s.exported.contains("*") ||
+                           kUsual.find(cat(" ", name, " ")) != std::string_view::npos;
+    if (!is_passed || variable.is_array) variable.value = Value::unknown();
+    variable.is_array = variable.has_elements = variable.is_map = false;
+  }
+}
+
+}  // namespace
+
+bool is_plain_shell_option(std::string_view option, const Arg* name, Dialect dialect) {
+  const std::string_view letters = dialect == Dialect::kFish  ? "cilnvhNP"
+                                   : dialect == Dialect::kZsh ? "cefilmnopsuvxC"
+                                                              : "abcefhilmnoprstuvxBCEHPTD";
+  if (option.find_first_not_of(letters, 1) != std::string_view::npos) return false;
+  return name == nullptr || (name->is_exact() && is_plain_option_name(name->text(), dialect));
+}
+
 Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const std::string name(Evaluator::command_name(argv[0]));
   const Dialect dialect = dialect_named(name).value_or(Dialect::kPowershell);
   std::string bad;
   Span place;
-  const ShellCall call = read_shell_call(e, argv, bad, place);
+  const ShellCall call = read_shell_call(dialect, argv, bad, place);
   if (!bad.empty()) e.unknown(place, bad, wick::cat(name, ": ", printable(bad), " is not known"));
+  if (dialect == Dialect::kFish && e.dialect_ != dialect)
+    e.apply_effect('m', argv[0].span, name);  // its first start makes ~/.config/fish
   if (call.is_help) return Stream::unknown();
   State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
+  inherit_variables(copy);
   const auto args_from = [&](std::size_t first) {
     copy.args.clear();
     copy.zero = Value::unknown();
@@ -171,6 +215,7 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     copy.has_args = true;
   };
   Stream out;
+  const std::size_t n_traps = e.traps_.size();
   if (call.has_code) {
     if (call.rest >= argv.size()) {
       e.unknown(argv[0].span, name, "-c without code");
@@ -201,6 +246,9 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     args_from(call.rest);
     out = e.run_stream(in, argv[0].span, copy, dialect);
   }
+  const Dialect outer = std::exchange(e.dialect_, dialect);
+  e.run_traps(n_traps, copy);
+  e.dialect_ = outer;
   return out;
 }
 
@@ -245,6 +293,11 @@ bool is_code_for_make(std::string_view text) {
          value.find_first_of(";|&`<>") != std::string_view::npos ||
          value.find("(shell ") != std::string_view::npos ||
          value.find("{shell ") != std::string_view::npos;
+}
+
+bool is_java(std::string_view name) {
+  return name == "java" || name == "jshell" || name == "scala" || name == "groovy" ||
+         name == "kotlin";
 }
 
 }  // namespace
@@ -294,7 +347,10 @@ Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& i
   const bool asks_version =
       argv.size() == 2 && (text(1) == "--version" || text(1) == "-V" || text(1) == "--help" ||
                            text(1) == "-v" || text(1) == "-h" || text(1) == "-version");
-  if (asks_version) return Stream::unknown();
+  if (asks_version) {
+    if (is_java(name)) e.apply_effect('m', span, name);  // /tmp/hsperfdata_USER
+    return Stream::unknown();
+  }
   if (name.starts_with("python") && text(1) == "-m" &&
       (text(2) == "json.tool" || text(2) == "calendar" || text(2) == "this" || text(2) == "site")) {
     std::size_t n = 0;

@@ -176,8 +176,8 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
     const std::string_view folder = i < s.cwd.size() ? std::string_view(s.cwd[i]) : "";
     const std::string full = normal_path(path, folder);
     // A file that goes to /tmp is written below it.
-    const bool is_put = (kind == EffectKind::kCreates || kind == EffectKind::kOverwrites) &&
-                        is_tmp_folder(full);
+    const bool is_put =
+        (kind == EffectKind::kCreates || kind == EffectKind::kOverwrites) && is_tmp_folder(full);
     Scope scope = scope_of(is_put ? cat(full, "/x") : full, reach, folders_at(folder));
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
     std::string target = shown(full, s);
@@ -293,6 +293,7 @@ void Evaluator::run(const Script& script) {
   if (!profile_.cwd.empty()) state.cwd = {normal_path(profile_.cwd, "/")};
   scan_hidden(script);
   list(script.body, state, Stream::none());
+  run_traps(0, state);
 }
 
 Verdict Evaluator::take() {

@@ -104,7 +104,8 @@ Value Evaluator::fish_parameter(const WordPart& part, State& s) {
 namespace {
 
 struct SetOptions {
-  bool is_local = false, erases = false, asks = false, appends = false, lasts = false;
+  bool is_local = false, erases = false, asks = false, appends = false, lasts = false,
+       exports = false, prepends = false;
   std::string unknown = {};
 };
 
@@ -131,6 +132,8 @@ std::size_t read_set_options(const std::vector<Arg>& argv, SetOptions& out) {
     out.lasts = out.lasts || has('U', "--universal");
     out.erases = out.erases || has('e', "--erase");
     out.asks = out.asks || has('q', "--query") || has('n', "--names") || has('S', "--show");
+    out.exports = out.exports || has('x', "--export");
+    out.prepends = out.prepends || has('p', "--prepend");
     out.appends = out.appends || has('a', "--append") || has('p', "--prepend");
   }
   return i;
@@ -148,7 +151,7 @@ Stream Commands::fish_set(Evaluator& e, Argv& argv, State& s, const Stream& in) 
     e.unknown(argv[i].span, options.unknown, "set: an option that is not known");
     return Stream::unknown();
   }
-  const auto& [is_local, erases, asks, appends, lasts, unknown] = options;
+  const auto& [is_local, erases, asks, appends, lasts, exports, prepends, unknown] = options;
   if (asks || i >= argv.size()) return Stream::unknown();
   const Arg& target = argv[i];
   std::string name = target.text();
@@ -166,7 +169,7 @@ Stream Commands::fish_set(Evaluator& e, Argv& argv, State& s, const Stream& in) 
   const auto old = s.variables.find(name);
   if (appends) {
     const bool is_known = old != s.variables.end() && old->second.has_elements;
-    v.has_elements = v.has_elements && is_known;
+    v.has_elements = v.has_elements && is_known && !prepends;
     if (is_known)
       v.elements.insert(v.elements.begin(), old->second.elements.begin(),
                         old->second.elements.end());
@@ -178,6 +181,7 @@ Stream Commands::fish_set(Evaluator& e, Argv& argv, State& s, const Stream& in) 
   if (lasts)
     e.add(EffectKind::kShellHooks, Scope::kNone, name, target.span,
           wick::cat("sets ", name, " for every fish, now and later"));
+  if (exports) s.exported.insert(name);
   if (is_local || erases) s.scoped.insert(name);
   if (s.scoped.contains(name)) {
     const bool is_same = old != s.variables.end() && old->second == v;
@@ -215,6 +219,32 @@ Stream Commands::fish_alias(Evaluator& e, Argv& argv, State& s, const Stream& in
 Stream Commands::fish_source(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (argv.size() > 1 && argv[1].text() != "-") return source(e, argv, s, in);
   return e.run_stream(in, argv[0].span, s, Dialect::kFish);
+}
+
+// string match -r '(?<name>…)' sets the variables that its groups name.
+Stream Commands::fish_string(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("fish:string");
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  const Usage usage = read_usage(row, argv, 1);
+  const auto operands = usage.operands();
+  const bool is_match = operands.size() > 1 && operands[0].arg->text() == "match" &&
+                        (usage.has("-r") || usage.has("--regex"));
+  if (!is_match) return out;
+  const Arg& pattern = *operands[1].arg;
+  if (!pattern.is_exact()) {
+    e.unknown(pattern.span, "", "a regular expression that is not known may set variables");
+    return out;
+  }
+  const std::string& text = pattern.text();  // (?<name>…) or (?'name'…)
+  for (std::size_t at = text.find_first_of("<'"); at != std::string::npos;
+       at = text.find_first_of("<'", at + 1)) {
+    const std::size_t end = text.find_first_of(">'", at + 1);
+    const std::string name = end == std::string::npos ? "" : text.substr(at + 1, end - at - 1);
+    if (!is_variable_name(name)) continue;
+    e.note_assignment(name, Value::unknown(), pattern.span, false, s);
+    e.keep(name, {.value = Value::unknown()}, pattern.span, s);
+  }
+  return out;
 }
 
 }  // namespace wick::shell

@@ -136,18 +136,21 @@ State Evaluator::joined(const State& a, const State& b) {
     mine.is_map = false;
   }
   out.integers.insert(b.integers.begin(), b.integers.end());
+  std::erase_if(out.exported, [&](const std::string& name) { return !b.exported.contains(name); });
+  out.fixed.insert(b.fixed.begin(), b.fixed.end());
   out.scoped.insert(b.scoped.begin(), b.scoped.end());
+  bool are_same = true;  // a name has one meaning
   for (const auto& [name, body] : b.functions)
-    out.functions.insert({name, body});
+    are_same = out.functions.insert({name, body}).first->second == body && are_same;
   for (const auto& [name, text] : b.aliases)
-    out.aliases.insert({name, text});
+    are_same = out.aliases.insert({name, text}).first->second == text && are_same;
   out.cwd = united(a.cwd, b.cwd);
   out.is_cwd_lost =
       a.is_cwd_lost || b.is_cwd_lost || (out.cwd.empty() && !(a.cwd.empty() && b.cwd.empty()));
   out.before.clear();
   out.is_path_changed = a.is_path_changed || b.is_path_changed;
   out.has_no_glob = a.has_no_glob && b.has_no_glob;
-  out.has_hidden_alias = a.has_hidden_alias || b.has_hidden_alias;
+  out.has_hidden_alias = a.has_hidden_alias || b.has_hidden_alias || !are_same;
   if (a.args.size() != b.args.size()) {
     out.has_args = false;
     out.args.clear();
@@ -212,7 +215,10 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
       return and_or(node, s, in);
     case NodeKind::kSubshell: {
       State copy = copy_of(s);
-      return list(node.bodies.front(), copy, in);
+      const std::size_t n_traps = traps_.size();
+      Stream out = list(node.bodies.front(), copy, in);
+      run_traps(n_traps, copy);
+      return out;
     }
     case NodeKind::kGroup:
       return list(node.bodies.front(), s, in);
@@ -313,6 +319,9 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
     State copy = copy_of(s);  // each command of a pipe runs in a shell of its own
     through = this->node(child, copy, through);
     if (through.is_none) through = Stream::of("");
+    const bool is_here = dialect_ == Dialect::kFish ||
+                         (dialect_ == Dialect::kZsh && &child == &node.children.back());
+    if (is_here) s = joined(s, copy);
   }
   --concurrent_;
   return through;
@@ -408,12 +417,43 @@ void Evaluator::loop_variable(const Node& node, State& s) {
   }
 }
 
+namespace {
+
+bool have_equal_args(const State& a, const State& b) {
+  return std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
+                    [](const Arg& x, const Arg& y) { return x.value == y.value; });
+}
+
+// Whether `v` is one of the texts that `wide` stands for.
+bool covers(const Value& wide, const Value& v) {
+  if (wide.is_known || wide.is_below || wide.is_path) return false;
+  if ((v.is_secret && !wide.is_secret) || (v.is_fetched && !wide.is_fetched)) return false;
+  if (!wide.is_number) return wide.prefix.empty() && wide.tail.empty();
+  return v.is_known ? std::all_of(v.set.begin(), v.set.end(),
+                                  [](const std::string& text) {
+                                    return !text.empty() &&
+                                           text.find_first_not_of("0123456789") == text.npos;
+                                  })
+                    : v.is_number;
+}
+
+bool is_stable(const State& a, const State& b) {
+  return a.variables == b.variables && a.cwd == b.cwd && a.functions.size() == b.functions.size() &&
+         a.aliases == b.aliases && have_equal_args(a, b);
+}
+
+}  // namespace
+
 Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
   const bool is_while = node.kind == NodeKind::kWhile || node.kind == NodeKind::kUntil;
   Stream out = Stream::none();
   if (!is_while) loop_variable(node, s);
   Input input(in, n_known_inputs_);
-  for (int pass = 0; pass < 3; ++pass) {
+  std::optional<State> left;
+  loops_.push_back(&left);
+  constexpr int kLastPass = 8;
+  std::set<std::string> wide;  // variables that are not known from here on
+  for (int pass = 0; pass <= kLastPass; ++pass) {
     const State before = copy_of(s);
     if (is_while) out = either(out, list(node.bodies[0], s, input.now()));
     if (is_while) input.pass(taken_);
@@ -422,17 +462,29 @@ Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
     input.pass(taken_);
     out = body.is_none && out.is_none ? body : either(body, Stream::unknown());
     s = joined(s, after);
-    const bool is_stable = s.variables == before.variables && s.cwd == before.cwd &&
-                           s.functions.size() == before.functions.size() &&
-                           s.aliases == before.aliases && s.args.size() == before.args.size();
-    if (is_stable) break;
-    if (pass == 1) {  // widen: what still changes is not known
+    if (left) s = joined(s, *std::exchange(left, std::nullopt));
+    for (const std::string& name : wide) {
+      const auto old = before.variables.find(name);
+      if (old == before.variables.end()) continue;
+      Variable& now = s.variables[name];
+      if (covers(old->second.value, now.value)) now = old->second;
+    }
+    if (is_stable(before, s)) break;
+    if (pass + 1 == kLastPass) {  // nothing is known
+      s.variables.clear();
+      wide.clear();
+      s.cwd.clear();
+      s.is_cwd_lost = true;
+    } else if (pass >= 1) {  // widen: what still changes is not known
+      s.has_args = s.has_args && have_equal_args(before, s);
+      if (!s.has_args) s.args.clear();
       for (auto& [name, variable] : s.variables) {
         const auto old = before.variables.find(name);
         if (old != before.variables.end() && old->second == variable) continue;
         variable.value =
             join(variable.value, variable.value.is_number ? Value::number() : Value::unknown());
         variable.has_elements = false;
+        wide.insert(name);
       }
       if (s.cwd != before.cwd) {
         s.cwd.clear();
@@ -440,7 +492,24 @@ Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
       }
     }
   }
+  loops_.pop_back();
   return out;
+}
+
+// break, continue, return: the state goes on behind the loop or function, or at the loop's next
+// pass, and not only behind the command.
+void Evaluator::leave(const std::string& name, bool has_number, const State& s) {
+  const auto add_state = [&](std::optional<State>& left) {
+    left = left ? joined(*left, s) : copy_of(s);
+  };
+  if (name == "return") {
+    if (function_ != nullptr) add_state(*function_);
+    return;
+  }
+  for (std::size_t i = loops_.size(); i-- > 0;) {
+    add_state(*loops_[i]);
+    if (!has_number) return;
+  }
 }
 
 Stream Evaluator::case_node(const Node& node, State& s, const Stream& in) {

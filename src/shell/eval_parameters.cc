@@ -259,6 +259,12 @@ Value Evaluator::apply_operator(const Parameter& p, Value v, Span span, State& s
   }
   const Value argument = value_of(p.argument, s);
   const Value second = value_of(p.second, s);
+  if (has_quoted_glob(p.argument, s)) {  // ${x%'*'} cuts a star
+    Value out = Value::unknown();
+    out.is_secret = v.is_secret;
+    out.is_fetched = v.is_fetched;
+    return out;
+  }
   if (first == '%' || first == '#') return trimmed(p, v, argument);
   if (!v.is_known) {
     const bool is_inside = v.is_below && p.op == "/" && stays_inside(v.prefix, argument, second);
@@ -311,6 +317,16 @@ Value Evaluator::apply_operator(const Parameter& p, Value v, Span span, State& s
     }
   }
   return Value::unknown();
+}
+
+bool Evaluator::has_quoted_glob(const std::vector<WordPart>& parts, State& s) {
+  return std::any_of(parts.begin(), parts.end(), [&](const WordPart& part) {
+    if (part.kind == PartKind::kLiteral || part.kind == PartKind::kParameter) return false;
+    const Value v =
+        part.kind == PartKind::kDouble ? value_of(part.parts, s) : Value::exact(part.text);
+    return !v.is_known || std::any_of(v.set.begin(), v.set.end(),
+                                      [](const std::string& x) { return has_glob(x); });
+  });
 }
 
 // ${v%pattern}, ${v#pattern}: exact where the pattern is plain text or `*` beside plain text.
@@ -369,6 +385,7 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
   Stream out = list(part.body, copy, is_input ? Stream::unknown() : Stream::none());
   if (is_input) --concurrent_;
   --nested_;
+  if (dialect_ == Dialect::kFish) s = joined(s, copy);  // it starts no shell
   if (part.kind == PartKind::kProcessSub) {
     const std::string path = cat("/dev/fd/", 63 + static_cast<int>(files_.size()));
     if (!is_input && files_.size() < kMaxRead) files_[path] = out;

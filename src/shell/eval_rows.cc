@@ -1,6 +1,7 @@
 // A command by its row: options, then a role for each operand.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "base/strings.h"
@@ -61,6 +62,13 @@ std::string own_effects(const Row& row) {
 bool only_prints(const Usage& usage) {
   return std::any_of(usage.effects.begin(), usage.effects.end(),
                      [](const auto& effect) { return effect.first == '0' || effect.first == 'm'; });
+}
+
+// Files are read at most; code runs all the same.
+void only_read(Usage& usage) {
+  for (Usage::Item& item : usage.items) {
+    if (std::string_view(".ext").find(item.role) == std::string_view::npos) item.role = 'r';
+  }
 }
 
 }  // namespace
@@ -127,7 +135,10 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   out.is_secret = in.is_secret;
   for (const auto& [option, place] : usage.unknown)
     unknown(place, option, cat(name, ": the option ", printable(option), " is not known"));
-  if (usage.is_help) return out;
+  if (usage.is_help) {
+    apply_help(row, usage, argv, s, out);
+    return out;
+  }
   if (usage.rest > 0 && usage.rest_role == 'v') {
     const Arg& verb = argv[usage.rest];
     const std::string_view head = is_verb ? current_verb_ : command_name(argv.front());
@@ -157,8 +168,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   for (const auto& [letter, place] : usage.effects)
     apply_effect(letter, place, name);
   if (is_print_only) {
-    for (Usage::Item& item : usage.items)
-      item.role = item.role == '.' ? '.' : 'r';
+    only_read(usage);
     apply_roles(usage, s, in, out);
     return out;
   }
@@ -180,6 +190,19 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     out = invoke(std::move(rest), s, in);
   }
   return out;
+}
+
+// --help and --version: nothing happens but that some tools open the files of their options first,
+// and keep files of their own.
+void Evaluator::apply_help(const Row& row, const Usage& usage, const std::vector<Arg>& argv,
+                           State& s, Stream& out) {
+  const auto options = std::span(usage.items).first(usage.items.size() - usage.n_operands);
+  for (const Usage::Item& item : options)
+    apply_role(item.role, *item.arg, s, Stream::none(), out);
+  const std::string_view head = command_name(argv.front());
+  const Row* const tool = find_row(head);
+  if (row.has_effect('m') || (tool != nullptr && tool->has_effect('m')))
+    apply_effect('m', argv.front().span, head);
 }
 
 void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out) {

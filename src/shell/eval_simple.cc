@@ -156,16 +156,56 @@ void Evaluator::write_stream(const Arg& target, const Stream& out, bool is_appen
   }
 }
 
+namespace {
+
+// Assignments before it stay, in some shells and modes: a special builtin of POSIX. They hold
+// within a function.
+bool keeps_assignments(const Arg& name, const State& s) {
+  constexpr std::string_view kSpecial =
+      " : . break continue eval exec exit export readonly return set shift source times trap "
+      "unset ";
+  return !name.is_exact() || s.functions.contains(name.text()) ||
+         kSpecial.find(cat(" ", name.text(), " ")) != std::string_view::npos;
+}
+
+// A variable as it was before an assignment in front of a command.
+struct Before {
+  std::string name = {};
+  std::optional<Variable> variable = {};
+  bool was_exported = false;
+};
+
+Before before_assignment(const std::string& name, const State& s) {
+  const auto found = s.variables.find(name);
+  Before out{.name = name, .was_exported = s.exported.contains(name)};
+  if (found != s.variables.end()) out.variable = found->second;
+  return out;
+}
+
+void take_back(const Before& before, bool stays, State& s) {
+  if (!before.was_exported) s.exported.erase(before.name);
+  if (stays) {  // perhaps
+    Variable& now = s.variables[before.name];
+    now.value = join(now.value, before.variable ? before.variable->value : Value::unknown());
+    now.has_elements = false;
+  } else if (before.variable) {
+    s.variables[before.name] = *before.variable;
+  } else {
+    s.variables.erase(before.name);
+  }
+}
+
+}  // namespace
+
 Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   Stream out = Stream::unknown();
   if (!step(node.span)) return out;
   const bool has_words = !node.words.empty();
   std::vector<Arg> argv = std::exchange(spare_, {});  // its memory, for one command behind another
   expand(node.words, s, argv);
-  std::map<std::string, Variable, std::less<>> saved;
-  if (has_words && !node.assignments.empty()) {
-    joined_ += weight_of(s);
-    saved = s.variables;
+  std::vector<Before> before;
+  for (const Assignment& a : node.assignments) {
+    if (has_words) before.push_back(before_assignment(a.name, s));
   }
   for (const Assignment& a : node.assignments)
     assign(a, s, has_words);
@@ -176,14 +216,13 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   // zsh runs `cat` where nothing but redirections stands. bash prints a file in $(<file) alone.
   if (!has_words && node.assignments.empty()) {
     const bool is_copy = dialect_ == Dialect::kZsh && !from.is_none;
-    const bool may_print =
-        dialect_ == Dialect::kZsh ||
-        std::any_of(node.redirects.begin(), node.redirects.end(), is_input);
+    const bool may_print = dialect_ == Dialect::kZsh ||
+                           std::any_of(node.redirects.begin(), node.redirects.end(), is_input);
     if (may_print) out = is_copy ? from : without_text(from);
   }
-  if (has_words && !node.assignments.empty()) {
-    s.variables = std::move(saved);  // they hold for this command alone
-  }
+  const bool stays = !before.empty() && !argv.empty() && keeps_assignments(argv[0], s);
+  for (const Before& one : before)
+    s.exported.insert(one.name);
   const bool was_path = s.is_path_changed;
   if (!argv.empty()) {
     const bool has_row = !node.redirects.empty() && argv[0].is_exact();
@@ -196,7 +235,9 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     if (!call_alias(node, s, from)) out = invoke(std::move(argv), s, from);
     if (is_interpreter || n_shells_ > n_shells) note_socket(node, s);
   }
-  if (has_words && !node.assignments.empty()) s.is_path_changed = was_path;
+  if (!before.empty()) s.is_path_changed = was_path;
+  for (; !before.empty(); before.pop_back())
+    take_back(before.back(), stays, s);
   argv.clear();
   spare_ = std::move(argv);
   redirects_out(node, s, out);
@@ -270,7 +311,11 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
       s.variables[names->second[i]] = {.value = is_known ? s.args[i].value : Value::unknown()};
     }
   }
+  std::optional<State> left;
+  auto* const outer_function = std::exchange(function_, &left);
   const Stream out = node(body, s, in);
+  function_ = outer_function;
+  if (left) s = joined(s, *left);
   locals_ = outer;
   for (auto& [variable, old] : locals) {
     if (old) s.variables[variable] = *std::move(old);
@@ -404,8 +449,8 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
 // themselves.
 void Evaluator::note_input(const std::string& name, const std::vector<Arg>& argv) {
   static constexpr std::string_view kNothing[] = {
-      "cd",  "echo", "printf", "export", "local", "set",  "true", "[",      "test", ":",   "mkdir",
-      "ls",  "umask", "eval",  "source", ".",     "sh",   "bash", "dash",   "zsh",  "ksh", "trap"};
+      "cd", "echo",  "printf", "export", "local", "set", "true", "[",    "test", ":",   "mkdir",
+      "ls", "umask", "eval",   "source", ".",     "sh",  "bash", "dash", "zsh",  "ksh", "trap"};
   const auto is_name = [](const Arg& arg) {
     return arg.is_exact() && !arg.is_many && (arg.text() == "-r" || is_variable_name(arg.text()));
   };
@@ -421,6 +466,7 @@ void Evaluator::note_input(const std::string& name, const std::vector<Arg>& argv
 Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, State& s,
                               const Stream& in) {
   if (n_known_inputs_ > 0) note_input(name, argv);
+  if (name == "break" || name == "continue" || name == "return") leave(name, argv.size() > 1, s);
   if (dialect_ == Dialect::kZsh || dialect_ == Dialect::kFish) {
     const std::string own = (dialect_ == Dialect::kZsh ? "zsh:" : "fish:") + name;
     const Row* const row = find_row(own);
@@ -433,7 +479,11 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
                          argv[1].text().starts_with("--") &&
                          (argv[1].text() == "--version" || argv[1].text() == "--help") &&
                          !is_builtin(name) && row->has_effect('+') && !row->has_effect('C');
-  if (asks_help) return Stream::unknown();
+  if (asks_help) {
+    if (row->has_effect('m') && argv[1].text() == "--help")
+      apply_effect('m', argv.front().span, name);
+    return Stream::unknown();
+  }
   if (const Command* command = find_command(name, row)) return command->run(*this, argv, s, in);
   if (row != nullptr) return apply_row(*row, argv, 1, s, in);
   unknown(argv.front().span, name, cat("the command ", printable(name), " is not known"));

@@ -364,25 +364,47 @@ Stream Commands::nc(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   return out;
 }
 
-// getent and ss: an operand that is the name of a host goes to the name service.
+namespace {
+
+// A word of ss's filters that is the name of a host: dst intranet.
+bool names_host(const Arg& arg) {
+  constexpr std::string_view kWords =
+      " state exclude established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait closed "
+      "close-wait last-ack listening listen closing all connected synchronized bucket big dst src "
+      "sport dport dev fwmark cgroup and or not eq ne ge le gt lt neq ";
+  const Value& v = arg.value;
+  if (!v.is_known || v.is_secret || arg.is_many) return true;
+  std::string_view text = v.set.front();
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find_first_of(" ()"), text.size());
+    const std::string_view word = text.substr(0, size);
+    if (!word.starts_with(':') &&
+        word.find_first_not_of("0123456789.:/=!<>[]*") != std::string_view::npos &&
+        kWords.find(wick::cat(" ", word, " ")) == std::string_view::npos)
+      return true;
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+// getent, ss and arp: an operand that is the name of a host goes to the name service.
 Stream Commands::resolver(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const std::string name(Evaluator::command_name(argv[0]));
   const Row& row = *find_row(name);
   Stream out = e.apply_row(row, argv, 1, s, in);
   const Usage usage = read_usage(row, argv, 1);
-  const std::span<const Usage::Item> operands = usage.operands();
-  const auto is_host = [&](const Usage::Item& item) {
-    const Value& v = item.arg->value;
-    if (!v.is_known || v.is_secret || item.arg->is_many) return true;
-    const std::string& text = v.set.front();  // not 10.0.0.1
-    return text.find('.') != std::string::npos &&
-           ascii_lower(text).find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos;
-  };
-  const std::string base = operands.empty() ? "" : operands[0].arg->text();
-  const bool looks_up = name == "ss" || base == "hosts" || base.starts_with("ahosts") ||
-                        base == "networks" || base == "netgroup";
-  for (std::size_t i = name == "ss" ? 0 : 1; looks_up && i < operands.size(); ++i) {
-    if (name == "getent" || is_host(operands[i])) e.apply_role('u', *operands[i].arg, s, in, out);
+  std::span<const Usage::Item> operands = usage.operands();
+  const bool is_getent = name == "getent";
+  if (is_getent && !operands.empty()) {
+    const std::string& base = operands[0].arg->text();
+    const bool looks_up =
+        base == "hosts" || base.starts_with("ahosts") || base == "networks" || base == "netgroup";
+    operands = looks_up ? operands.subspan(1) : std::span<const Usage::Item>();
+  }
+  for (const Usage::Item& item : operands) {
+    if (is_getent || names_host(*item.arg)) e.apply_role('u', *item.arg, s, in, out);
   }
   return out;
 }

@@ -53,6 +53,14 @@ bool is_plain_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return !(c >= 'A' && c <= 'Z'); });
 }
 
+// Variables that bash or zsh sets by itself while a script runs.
+bool is_set_by_shell(std::string_view name) {
+  constexpr std::string_view kNames =
+      " _ BASH_REMATCH BASH_COMMAND BASH_ARGV0 PIPESTATUS FUNCNAME GROUPS DIRSTACK COPROC OPTARG "
+      "MATCH match mbegin mend MBEGIN MEND status pipestatus ";
+  return kNames.find(cat(" ", name, " ")) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_variable_name(std::string_view text) noexcept {
@@ -156,9 +164,19 @@ bool Evaluator::is_map(std::string_view name, const State& s) {
   return found != s.variables.end() && found->second.is_map;
 }
 
+// A trap may run at any time: it may see each value that a variable takes.
+void Evaluator::note_change(std::string_view name, const Value& value, const State& s) {
+  if (traps_.empty()) return;
+  const auto old = s.variables.find(name);
+  const Value before = old == s.variables.end() ? Value::unknown() : old->second.value;
+  const auto [seen, is_new] = changed_.emplace(std::string(name), before);
+  seen->second = join(seen->second, value);
+}
+
 // The value of a variable with the integer attribute is arithmetic, and code in its subscripts
 // runs.
 void Evaluator::keep(std::string_view name, Variable v, Span span, State& s) {
+  note_change(name, v.is_array ? Value::unknown() : v.value, s);
   static constexpr std::string_view kIntegers[] = {"RANDOM",  "SECONDS",      "LINENO", "HISTCMD",
                                                    "SRANDOM", "EPOCHSECONDS", "OPTIND", "BASHPID"};
   const bool is_integer =
@@ -171,6 +189,10 @@ void Evaluator::keep(std::string_view name, Variable v, Span span, State& s) {
     v.value = v.is_array ? Value::unknown() : Value::number();
     v.has_elements = false;
   }
+  const auto old = s.variables.find(name);
+  if (s.fixed.contains(name) && old != s.variables.end())
+    v = {.value = join(old->second.value, v.value), .is_array = v.is_array};
+  if (is_set_by_shell(name)) v = {.value = Value::unknown(), .is_array = v.is_array};
   s.variables[std::string(name)] = std::move(v);
 }
 

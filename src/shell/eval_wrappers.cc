@@ -156,6 +156,7 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     State copy = e.copy_of(s);
     copy.functions.clear();
     copy.aliases.clear();
+    copy.exported.clear();  // -i and -u are not followed
     if (split.moves) {
       copy.cwd.clear();
       copy.is_cwd_lost = true;
@@ -174,6 +175,9 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
+  if (usage.has("-i") || usage.has("--ignore-environment") || usage.has("-u") ||
+      usage.has("--unset"))
+    copy.exported.clear();
   std::string name;
   while (first < argv.size() && is_assignment(argv[first], name)) {
     const std::size_t equals = argv[first].text().find('=');
@@ -181,6 +185,7 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
                                                : Value::unknown();
     e.note_assignment(name, value, argv[first].span, true, copy);
     copy.variables[name] = {.value = value};
+    copy.exported.insert(name);
     ++first;
   }
   for (const Usage::Item& item : usage.items) {

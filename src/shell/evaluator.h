@@ -33,6 +33,8 @@ struct Variable {
 struct State {
   std::map<std::string, Variable, std::less<>> variables = {};
   std::set<std::string, std::less<>> integers = {};  // may have the integer attribute
+  std::set<std::string, std::less<>> exported = {};  // surely; "*": all that are set from here on
+  std::set<std::string, std::less<>> fixed = {};     // may be readonly: an assignment fails
   std::set<std::string, std::less<>> scoped = {};    // fish: set in a scope that may end
   std::map<std::string, const Node*, std::less<>> functions = {};
   std::map<std::string, std::string, std::less<>> aliases = {};
@@ -55,6 +57,12 @@ struct Piece {
 };
 
 bool is_variable_name(std::string_view text) noexcept;
+
+// Code that runs later, in a state that is not known yet.
+struct Trap {
+  Value code;
+  Span span;
+};
 
 // What a command may have read from standard input.
 enum class Taken : std::uint8_t { kNothing, kLine, kSome };
@@ -80,6 +88,7 @@ class Evaluator {
   Stream and_or(const Node& node, State& s, const Stream& in);
   Stream if_node(const Node& node, State& s, const Stream& in);
   Stream loop(const Node& node, State& s, const Stream& in);
+  void leave(const std::string& name, bool has_number, const State& s);
   Stream case_node(const Node& node, State& s, const Stream& in);
   void loop_variable(const Node& node, State& s);
   void define_functions(const Node& node, State& s);
@@ -107,6 +116,7 @@ class Evaluator {
   void subscript(const Parameter& p, const Value& index, State& s, Span span);
   Value apply_operator(const Parameter& p, Value v, Span span, State& s);
   Value default_value(const Parameter& p, Value v, Span span, State& s);
+  bool has_quoted_glob(const std::vector<WordPart>& parts, State& s);
   Value trimmed(const Parameter& p, const Value& v, const Value& pattern);
   Value arithmetic_value(const WordPart& part, State& s);
   Value substitution(const WordPart& part, State& s);
@@ -131,6 +141,7 @@ class Evaluator {
   void assign(const Assignment& a, State& s, bool is_prefix);
   void note_assignment(std::string_view name, const Value& v, Span span, bool is_prefix, State& s);
   void set_variable(std::string_view name, Variable v, Span span, State& s);
+  void note_change(std::string_view name, const Value& value, const State& s);
   void keep(std::string_view name, Variable v, Span span, State& s);
   bool name_of_variable(const Value& name, Span span);
   static bool is_map(std::string_view name, const State& s);
@@ -153,11 +164,14 @@ class Evaluator {
   Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
                        State& s, const Stream& in);
   void scan_hidden(const Script& script);
+  void run_traps(std::size_t first, State& s);
 
   // Rows (eval_rows.cc).
   Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
                    const Stream& in);
   void send_secrets(const std::vector<Arg>& argv, std::size_t first, std::string_view name);
+  void apply_help(const Row& row, const Usage& usage, const std::vector<Arg>& argv, State& s,
+                  Stream& out);
   void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);
   bool put_into_root(const Usage& usage, const Usage::Item& target, State& s);
   bool is_credential_somewhere(const Arg& arg);
@@ -203,18 +217,23 @@ class Evaluator {
   std::set<std::string, std::less<>> decoded_;        // texts that a decoder made
   std::vector<Arg> spare_;                            // empty; its memory is used again
   std::string suggestion_;
-  std::string current_verb_;     // "git remote" while its verb is looked up
-  const Span* outer_ = nullptr;  // the place of nested text
-  int concurrent_ = 0;           // pipes and background jobs around
-  int invoked_ = 0;              // commands that stand behind one another now
+  std::string current_verb_;                       // "git remote" while its verb is looked up
+  std::vector<std::optional<State>*> loops_ = {};  // around: the states of break and continue
+  std::optional<State>* function_ = nullptr;       // around: the state of return
+  const Span* outer_ = nullptr;                    // the place of nested text
+  int concurrent_ = 0;                             // pipes and background jobs around
+  int invoked_ = 0;                                // commands that stand behind one another now
   int nested_ = 0;
   int n_traps_ = 0;
-  int n_shells_ = 0;  // started without code: they run what comes in
+  std::vector<Trap> traps_;               // of the shells around
+  std::map<std::string, Value> changed_;  // all values of variables since the first trap
+  std::vector<std::string> cwds_;         // the folders since then
+  int n_shells_ = 0;                      // started without code: they run what comes in
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;
-  std::size_t joined_ = 0;      // variables of states, copied or joined
-  std::size_t words_ = 0;       // that commands have, each time that they run
+  std::size_t joined_ = 0;  // variables of states, copied or joined
+  std::size_t words_ = 0;   // that commands have, each time that they run
   Taken taken_ = Taken::kNothing;
   int n_known_inputs_ = 0;      // texts around that commands read: taken_ counts for these alone
   bool is_user_scope_ = false;  // systemctl --user

@@ -234,8 +234,9 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
   });
   if (!is_exact && n != 1) {
     if (is_getopt_long_ && n == 0 && equals == std::string::npos &&
-        (name == "--help" || name == "--version")) {
-      out_.is_help = true;
+        (name == "--help" || (name == "--version" && !row_.name().starts_with("git ")))) {
+      // Behind an operand it may be the operand's: `ssh-agent ./x --help` runs ./x.
+      out_.is_help = out_.is_help || out_.n_operands == 0;
       return;
     }
     out_.unknown.emplace_back(name, arg.span);

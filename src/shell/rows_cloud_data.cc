@@ -104,7 +104,8 @@ constexpr RowText kRows[] = {
     {"kubectl config use-context|kubectl config set-context|kubectl config set-cluster|"
      "kubectl config unset|kubectl config rename-context|kubectl config set",
      ".*", "-n:. --namespace=. --cluster=. --user=. --current", "k+"},
-    {"helm version|helm env|helm lint|helm help|terraform version|tofu version", ".*",
+    {"terraform version|tofu version", "", "-json", "nm+_"},
+    {"helm version|helm env|helm lint|helm help", ".*",
      "--short --client --quiet -json", "+_"},
     {"kubectl auth|kubectl rollout|helm repo|helm search|terraform state|tofu state", "v", "",
      "-+"},
@@ -177,7 +178,8 @@ constexpr RowText kRows[] = {
      "-n -r!X -R!X --recursive!X --quiet --dryrun --profile=. --region=. --exclude=. --include=. "
      "--acl=. --content-type=. --storage-class=. --no-progress",
      "n+"},
-    {"gcloud config list|gcloud config get-value|gcloud config get", ".*", "--format=. --all", "+"},
+    {"gcloud config list|gcloud config get-value|gcloud config get", ".*", "--format=. --all",
+     "nm+"},
     {"gcloud config set|gcloud config unset", ".*", "", "m+"},
     {"aws|gcloud|az|doctl|heroku|fly|flyctl|vercel|netlify|firebase|linode-cli|oci|"
      "ibmcloud|wrangler|railway|supabase",

@@ -49,7 +49,7 @@ constexpr RowText kRows[] = {
      "--width?. --traditional",
      ""},
     {"hexdump|hd", "r*", "-bcCdovx -e:. -f:r -L -n:. -s:.", "+"},
-    {"xxd", "rw", "-abeEhipruvC -c:. -g:. -l:. -n:. -o:. -s:. -d", "+"},
+    {"xxd", "rw", "-abeEhipruvC -c:. -g:. -l:. -n:. -o:. -s:. -d", "+-"},
     {"strings", "r*",
      "-afwiv -n:. -t:. -e:. -T:. -o --all --data --print-file-name --bytes=. "
      "--radix=. --include-all-whitespace --encoding=. --target=.",
@@ -218,7 +218,7 @@ constexpr RowText kRows[] = {
      "w*",
      "-019fkLnNqrvV2345678 -d@w -z@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r -h!0 --license!0 "
      "--stdout@r --to-stdout@r --decompress@w --uncompress@w --force --keep --list@r --no-name "
-     "--name --quiet --recursive@W --rm --suffix=. --synchronous --test@r --verbose "
+     "--name --quiet --recursive@W --rm!w --suffix=. --synchronous --test@r --verbose "
      "--fast --best --rsyncable --threads=. --compress@w --extreme",
      ""},
     {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*",
@@ -283,7 +283,7 @@ constexpr RowText kRows[] = {
      "-t:. -T:. -U:. -d:. -s:. -S:. -R:. --type=. --label=. --force",
      "+"},
     {"wipefs", "z*",
-     "-abfinpqJ -o:. -t:. --all --backup --force --noheadings --no-act@n --offset=. "
+     "-afipqJ -b!a -n@n -o:. -t:. --all --backup!a --force --noheadings --no-act@n --offset=. "
      "--output=. --parsable --quiet --types=. --json",
      ""},
     {"blkdiscard", "z",

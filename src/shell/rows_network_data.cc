@@ -60,8 +60,8 @@ constexpr RowText kRows[] = {
      "n-+"},
     {"mosh", ".c", "", "nU-"},
     {"ssh-keygen", ".*",
-     "-0BehikLMQqUuvX -A!P -c!w -p!w -l!0 -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. "
-     "-R:.!w -m:. -O:. -y!0",
+     "-0BehiLQqUuvX -A!P -c!w -k!w -M!w -p!w -l!0 -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w "
+     "-t:. -N:. -P:. -R:.!w -m:. -O:. -y!0",
      "a+"},
     {"ssh-copy-id|ssh-add|ssh-agent|ssh-keyscan", ".*", "", "nU"},
     {"telnet|rlogin|rsh", ".*", "", "nU"},

@@ -94,7 +94,7 @@ constexpr RowText kRows[] = {
      "--requires --provides --whatprovides -e!I -U!I -F!I --install!I --erase!I "
      "--upgrade!I --import!I",
      "+U"},
-    {"npm|pnpm|yarn|bun", "v", "-0s --silent --quiet --prefix=n", "-+"},
+    {"npm|pnpm|yarn|bun", "v", "-0s --silent --quiet --prefix=n", "m-+"},
     {"npm ls|npm list|npm root|npm bin|npm help|npm prefix|npm explain|npm query|pnpm ls|"
      "pnpm list|pnpm why|yarn list|yarn why|bun pm",
      ".*", "-0agl --global --depth=. --json --long --all --production --prod --dev --parseable",
@@ -131,7 +131,8 @@ constexpr RowText kRows[] = {
     {"pipx install|pipx upgrade|pipx uninstall|pipx inject|pipx reinstall|pipx upgrade-all", ".*",
      "-fqv --force --quiet --verbose --include-deps --python=. --suffix=.", "nij+"},
     {"pip|pip2|pip3|uv", "v", "-0qv --quiet --verbose", "-+"},
-    {"pip list|pip show|pip freeze|pip check|pip search|pip inspect|pip debug|pip "
+    {"pip search", ".*", "", "n+"},
+    {"pip list|pip show|pip freeze|pip check|pip inspect|pip debug|pip "
      "help|pip3 list|pip3 show|pip3 freeze|pip3 check",
      ".*",
      "-0oufelv --outdated --uptodate --format=. --user --local --files "
