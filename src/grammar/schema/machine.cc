@@ -217,7 +217,9 @@ ListId JsonMachine::questions_of(Lists& lists, std::vector<FormulaId> asked) {
 std::uint32_t JsonMachine::settled(std::uint32_t id, bool is_asked) {
   Frame frame = frames_[id];
   if (frame.pending == 0) return id;
-  const FormulaId its = one_value(std::exchange(frame.pending, 0));
+  const std::uint32_t pending = std::exchange(frame.pending, 0);
+  const FormulaId its =
+      one_value(pending % 2 == 0 ? pending / 2 : pool_->text(cat("\"", spelled_text(pending / 2))));
   std::vector<std::uint32_t> formulas = lists_.copy(frame.formulas);
   std::vector<FormulaId> asked;
   replace_each(formulas, [&](FormulaId formula) {
@@ -324,9 +326,11 @@ JsonMachine::Place JsonMachine::end_string(const Place& place) {
   std::vector<bool> answers;
   for (const regex::ExprId content : lists_.at(place.content))
     answers.push_back(pool_->exprs().is_nullable(content));
-  const TextId value =
-      keeps(place.frame) ? pool_->text(cat("\"", spelled_text(place.text))) : TextId{0};
-  return end_value(place.frame, answers, value);
+  const Frame& frame = frames_[place.frame];
+  const bool is_late = leaves_out_values_ && frame.is_array && !frame.keeps_value;
+  const bool needs_value = keeps(place.frame) && (!is_late || place.text == 0);
+  const TextId value = needs_value ? pool_->text(cat("\"", spelled_text(place.text))) : TextId{0};
+  return end_value(place.frame, answers, value, place.text);
 }
 
 JsonMachine::Place JsonMachine::in_name(Place place, unsigned char byte) {
@@ -396,7 +400,7 @@ JsonMachine::Place JsonMachine::end_nested(const Place& place) {
 }
 
 JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bool>& answers,
-                                          TextId value) {
+                                          TextId value, CellId text) {
   if (pool_->has_failed()) return fail();  // then the answers are none
   if (!answers[0]) return {};
   Frame frame = frames_[id];
@@ -410,7 +414,7 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
     return is_yes ? kAlways : kNever;
   };
   const bool leaves_out = frame.keeps_items && leaves_out_values_;
-  if (leaves_out && frame.is_array) frame.pending = value;
+  if (leaves_out && frame.is_array) frame.pending = value != 0 ? value * 2 : text * 2 + 1;
   const bool is_second =
       frame.is_array && frame.keeps_items && !leaves_out && cells_.has(frame.values, value);
   replace_each(formulas, [&](FormulaId formula) {

@@ -67,7 +67,9 @@ class JsonMachine {
     CellId names = 0;          // that have come
     std::uint32_t last = 0;    // the declared place of the last; kNoEnd behind one without
     CellId values = 0;         // that have come, where they are kept
-    TextId pending = 0;        // of an array: the last item, which `formulas` still allow again
+    // Of an array: the last item, which `formulas` still allow again; twice its text, or twice what
+    // has come of it, and one.
+    std::uint32_t pending = 0;
     friend bool operator==(const Frame&, const Frame&) = default;
   };
 
@@ -118,6 +120,9 @@ class JsonMachine {
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
 
+  // The frame holds a part of a text that drop_texts() may drop.
+  bool has_text(std::uint32_t frame) const noexcept { return frames_[frame].pending % 2 != 0; }
+
   std::size_t n_frames() const noexcept { return frames_.size(); }
 
   // Drops the frames from number `n` on but `kept` and those below it; gives the number of `kept`.
@@ -149,7 +154,8 @@ class JsonMachine {
   Place end_name(Place place);
   Place end_nested(const Place& place);
   // The value in progress is over; `answers` are those to its frame's questions.
-  Place end_value(std::uint32_t frame, const std::vector<bool>& answers, TextId value);
+  Place end_value(std::uint32_t frame, const std::vector<bool>& answers, TextId value,
+                  CellId text = 0);
   // Computes the formulas of the next value from those of its frame.
   void ask(Frame& frame);
   static ListId questions_of(Lists& lists, std::vector<FormulaId> asked);

@@ -86,7 +86,9 @@ void SchemaRecognizer::begin_walk() {
 // Few states without a text are worth keeping: the end of a string leads to them, too.
 void SchemaRecognizer::end_walk() {
   constexpr std::size_t kFewStates = 32;
-  const auto is_text = [](const State& state) { return state.place.text != 0; };
+  const auto is_text = [&](const State& state) {
+    return state.place.text != 0 || machine_.has_text(state.place.frame);
+  };
   const auto first = states_.begin() + static_cast<std::ptrdiff_t>(n_kept_states_);
   const bool keeps =
       states_.size() - n_kept_states_ <= kFewStates && std::none_of(first, states_.end(), is_text);
