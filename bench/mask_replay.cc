@@ -117,7 +117,7 @@ wick::Result<Masks> compiled(const std::string& schema, const Options& options,
                              const std::shared_ptr<SharedStrings>& strings,
                              std::vector<double>& compile_us) {
   const std::int64_t began = cpu_ns();
-  WICK_TRY(Json document, read_document(schema));
+  WICK_TRY(JsonDocument document, read_document(schema));
   WICK_TRY(auto made, SchemaRecognizer::make(std::move(document),
                                              {.fetch = registry_at(options.registry)},
                                              options.style));

@@ -38,7 +38,7 @@ Result<std::string> text_of(const Json& line, std::string_view key) {
   const Json* const found = line.find(key);
   if (found == nullptr) return std::string();
   if (!found->is(Json::Kind::kString)) return bad_input(cat("\"", key, "\" is no string"), "");
-  return found->text;
+  return std::string(found->text);
 }
 
 Result<bool> matches(grammar::Recognizer& recognizer, const std::string& text) {
@@ -47,9 +47,9 @@ Result<bool> matches(grammar::Recognizer& recognizer, const std::string& text) {
 }
 
 // Whether token masks would allow a text.
-Result<bool> check_declared(const Json& schema, const grammar::SchemaOptions& options,
+Result<bool> check_declared(grammar::JsonDocument schema, const grammar::SchemaOptions& options,
                             const std::string& text) {
-  WICK_TRY(const auto recognizer, grammar::SchemaRecognizer::make(schema, options, {}));
+  WICK_TRY(const auto recognizer, grammar::SchemaRecognizer::make(std::move(schema), options, {}));
   return matches(*recognizer, text);
 }
 
@@ -58,7 +58,9 @@ Result<bool> check_grammar(const std::string& grammar, const std::string& text) 
   return matches(*recognizer, text);
 }
 
-Result<bool> check_schema(const Json& line, const GrammarFlags& options, const std::string& text) {
+Result<bool> check_schema(const grammar::JsonDocument& document, const GrammarFlags& options,
+                          const std::string& text) {
+  const Json& line = document.root;
   WICK_TRY(const std::string order, text_of(line, "order"));
   WICK_TRY(const std::string draft, text_of(line, "draft"));
   WICK_TRY(const std::string formats, text_of(line, "formats"));
@@ -75,9 +77,10 @@ Result<bool> check_schema(const Json& line, const GrammarFlags& options, const s
   const grammar::SchemaOptions how{.fetch = registry_at(options.registry),
                                    .draft = known,
                                    .asserts_formats = formats != "annotate"};
-  if (order != "any") return check_declared(*line.find("schema"), how, text);
-  WICK_TRY(auto schema, grammar::compile_schema(*line.find("schema"), how));
-  return grammar::JsonMachine(std::move(schema)).accepts(text);
+  grammar::JsonDocument schema = document.part(*line.find("schema"));
+  if (order != "any") return check_declared(std::move(schema), how, text);
+  WICK_TRY(auto compiled, grammar::compile_schema(std::move(schema), how));
+  return grammar::JsonMachine(std::move(compiled)).accepts(text);
 }
 
 Result<bool> check_regex(const std::string& pattern, const std::string& text) {
@@ -86,11 +89,11 @@ Result<bool> check_regex(const std::string& pattern, const std::string& text) {
 }
 
 Result<bool> check_line(const std::string& line, const GrammarFlags& options) {
-  auto parsed = grammar::read_document(line);
-  if (!parsed) return std::move(parsed).error();
+  WICK_TRY(const grammar::JsonDocument document, grammar::read_document(line));
+  const Json* const parsed = &document.root;
   static constexpr std::string_view kKeys[] = {"schema", "grammar", "regex",  "text",
                                                "order",  "draft",   "formats"};
-  for (const std::string& key : parsed->keys) {
+  for (const std::string_view key : parsed->keys) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
       return bad_input(cat("\"", printable(key, 100), "\" is not known"),
                        "schema, regex or grammar; text, order, draft, formats");
@@ -103,13 +106,13 @@ Result<bool> check_line(const std::string& line, const GrammarFlags& options) {
   if (!has_text || has_schema + has_regex + has_grammar != 1)
     return bad_input("an object with \"text\" and one of schema, regex and grammar is wanted",
                      R"({"schema":{"type":"integer"},"text":"1","order":"any"})");
-  if (has_schema != 0) return check_schema(*parsed, options, text->text);
+  if (has_schema != 0) return check_schema(document, options, std::string(text->text));
   if (has_grammar != 0) {
     WICK_TRY(const std::string grammar, text_of(*parsed, "grammar"));
-    return check_grammar(grammar, text->text);
+    return check_grammar(grammar, std::string(text->text));
   }
   WICK_TRY(const std::string pattern, text_of(*parsed, "regex"));
-  return check_regex(pattern, text->text);
+  return check_regex(pattern, std::string(text->text));
 }
 
 Result<int> check(const GrammarFlags& options) {

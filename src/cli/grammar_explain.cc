@@ -95,10 +95,11 @@ void look_below(const Json& value, Below below, Found& found) {
 void look_at(const Json& schema, Found& found) {
   if (!schema.is(Json::Kind::kObject)) return;
   for (std::size_t i = 0; i < schema.keys.size(); ++i) {
-    const std::string& name = schema.keys[i];
+    const std::string name(schema.keys[i]);
     const Json& value = schema.items[i];
     if (name == "format") {
-      ++(grammar::is_known_format(value.text) ? found.formats : found.open_formats)[value.text];
+      auto& formats = grammar::is_known_format(value.text) ? found.formats : found.open_formats;
+      ++formats[std::string(value.text)];
       continue;
     }
     const auto* const known = std::find_if(std::begin(kKeywords), std::end(kKeywords),
@@ -131,11 +132,11 @@ void show_end(grammar::Recognizer& recognizer) {
 }
 
 Result<void> explain_schema(const std::string& text, const grammar::FetchDocument& fetch) {
-  WICK_TRY(Json schema, grammar::read_document(text));
+  WICK_TRY(grammar::JsonDocument schema, grammar::read_document(text));
   WICK_TRY(const auto compiled,
            grammar::compile_schema(schema, {.fetch = fetch, .for_masks = true}));
   Found found;
-  look_at(schema, found);
+  look_at(schema.root, found);
   WICK_TRY(const auto recognizer,
            grammar::SchemaRecognizer::make(std::move(schema), {.fetch = fetch}, {}));
   show_row("JSON schema", joined({human(text.size())}));

@@ -63,7 +63,7 @@ Result<std::unique_ptr<Recognizer>> recognizer_of(const ResponseFormat& format,
                                                   const std::string& registry,
                                                   const grammar::JsonStyle& style) {
   if (format.type != "json_schema") return grammar::make_recognizer(format);
-  WICK_TRY(grammar::Json schema, grammar::read_document(format.schema));
+  WICK_TRY(grammar::JsonDocument schema, grammar::read_document(format.schema));
   WICK_TRY(auto made, grammar::SchemaRecognizer::make(std::move(schema),
                                                       {.fetch = registry_at(registry)}, style));
   return std::unique_ptr<Recognizer>(std::move(made));

@@ -288,11 +288,12 @@ class Parser : private GrammarText {
     WICK_TRY(const std::string_view json, json_text());
     if (kind == "json") return add({.kind = Kind::kJson, .text = std::string(json)});
     if (kind != "regex") return bad(cat("'%", printable(kind, 40), "' does not belong here"));
-    WICK_TRY(const Json read, read_document(json));
+    WICK_TRY(const JsonDocument document, read_document(json));
+    const Json& read = document.root;
     const Json* const found = read.find("pattern");
     if (found == nullptr || !found->is(Json::Kind::kString) || read.keys.size() != 1)
       return bad("%regex takes {\"pattern\": \"…\"}");
-    return add({.kind = Kind::kRegex, .text = found->text});
+    return add({.kind = Kind::kRegex, .text = std::string(found->text)});
   }
 
   // A JSON object.

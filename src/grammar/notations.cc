@@ -37,9 +37,9 @@ std::optional<std::string> take_text(std::string_view& json) {
     end += json[end] == '\\' ? 2 : 1;
   if (end >= json.size()) return std::nullopt;
   const auto text = read_document('"' + std::string(json.substr(0, end + 1)));
-  if (!text || !text->is(Json::Kind::kString)) return std::nullopt;
+  if (!text || !text->root.is(Json::Kind::kString)) return std::nullopt;
   json.remove_prefix(end + 1);
-  return out + text->text;
+  return out.append(text->root.text);
 }
 
 // Mode: how many bytes of `end` the text ends with.

@@ -45,7 +45,8 @@ Made make_tags(const std::string& text, const TokenNames& names) {
 
 // `text`: a JSON array of strings.
 Made make_choice(const std::string& text, const TokenNames& /*names*/) {
-  WICK_TRY(const Json list, read_document(text));
+  WICK_TRY(const JsonDocument document, read_document(text));
+  const Json& list = document.root;
   std::vector<std::string_view> texts;
   bool is_good = list.is(Json::Kind::kArray) && !list.items.empty();
   for (const Json& item : list.items) {

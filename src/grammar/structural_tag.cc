@@ -20,9 +20,10 @@ using Part = Composition::Part;
 
 class Reader {
  public:
-  explicit Reader(const TokenNames& names) : names_(names) {}
+  Reader(JsonDocument json, const TokenNames& names) : names_(names), read_(std::move(json)) {}
 
-  Result<std::unique_ptr<Recognizer>> read(const Json& json) {
+  Result<std::unique_ptr<Recognizer>> read() {
+    const Json& json = read_.root;
     const Json* const format = json.find("format");
     WICK_TRY(const Part whole, json.find("structures") != nullptr ? older(json)
                                : format != nullptr                ? part(*format, "format", {})
@@ -47,7 +48,7 @@ class Reader {
     const Json* const found = json.find(key);
     if (found == nullptr || !found->is(Json::Kind::kString))
       return bad(cat(path, ".", key), "is no string");
-    return found->text;
+    return std::string(found->text);
   }
 
   static bool is_true(const Json& json, std::string_view key) {
@@ -62,7 +63,7 @@ class Reader {
     const bool is_count = found->is(Json::Kind::kNumber) && found->text.size() <= 7 &&
                           std::all_of(found->text.begin(), found->text.end(),
                                       [](char c) { return c >= '0' && c <= '9'; });
-    if (is_count) return static_cast<std::uint32_t>(std::stoul(found->text));
+    if (is_count) return static_cast<std::uint32_t>(std::stoul(std::string(found->text)));
     if (found->text == "-1") return absent;
     return bad(cat(path, ".", key), "is no count below 10,000,000");
   }
@@ -91,7 +92,7 @@ class Reader {
       if (!one.is(Json::Kind::kString) || one.text.empty() || one.text.size() > kMaxTriggerBytes)
         return bad(cat(path, ".", key),
                    cat("is no array of texts of 1 to ", kMaxTriggerBytes, " bytes"));
-      out.push_back(one.text);
+      out.emplace_back(one.text);
     }
     if (n_bytes > 16 * kMaxTriggerBytes || !list->is(Json::Kind::kArray))
       return bad(cat(path, ".", key), "is no array, or too large");
@@ -105,6 +106,7 @@ class Reader {
   }
 
   Result<Part> content_at(const Json& json, const std::string& path, const Ends& ends) {
+    if (is_older_) return schema(json, path, "schema");
     const Json* const content = json.find("content");
     if (content == nullptr) return bad(cat(path, ".content"), "is missing");
     return part(*content, cat(path, ".content"), ends);
@@ -119,7 +121,7 @@ class Reader {
       return c_.text(std::move(value));
     }
     if (type == "any_text") return any_text(json, path, ends);
-    if (type == "json_schema") return schema(json, path);
+    if (type == "json_schema") return schema(json, path, "json_schema");
     if (type == "regex") {
       WICK_TRY(const std::string pattern, text_at(json, path, "pattern"));
       return document(RegexRecognizer::parse(pattern));
@@ -155,11 +157,11 @@ class Reader {
     return c_.free_text({.triggers = std::move(excluded), .max_bytes = most});
   }
 
-  Result<Part> schema(const Json& json, const std::string& path) {
-    const Json* const schema = json.find("json_schema");
+  Result<Part> schema(const Json& json, const std::string& path, std::string_view key) {
+    const Json* const schema = json.find(key);
     if (schema == nullptr || !(schema->is(Json::Kind::kObject) || schema->is_boolean()))
-      return bad(cat(path, ".json_schema"), "is no schema");
-    return document(SchemaRecognizer::make(*schema, {}, {}));
+      return bad(cat(path, ".", key), "is no schema");
+    return document(SchemaRecognizer::make(read_.part(*schema), {}, {}));
   }
 
   Result<Part> repeat(const Json& json, const std::string& path, const std::string& type,
@@ -179,7 +181,7 @@ class Reader {
     Ends ends;
     const Json* const end = json.find("end");
     if (end != nullptr && end->is(Json::Kind::kString)) {
-      ends.push_back(end->text);
+      ends.emplace_back(end->text);
     } else if (end != nullptr) {
       WICK_TRY(ends, texts_at(json, path, "end"));
     }
@@ -198,7 +200,7 @@ class Reader {
   Result<Part> triggered(const Json& json, const std::string& path, const Ends& ends) {
     WICK_TRY(const std::vector<std::string> triggers, texts_at(json, path, "triggers"));
     WICK_TRY(const std::vector<std::string> excluded, texts_at(json, path, "excludes"));
-    const Json* const tags = json.find("tags");
+    const Json* const tags = json.find(is_older_ ? "structures" : "tags");
     if (triggers.empty() || tags == nullptr || !tags->is(Json::Kind::kArray))
       return bad(path, "has no triggers or no tags");
     Composition::Free free{.triggers = triggers};
@@ -250,25 +252,17 @@ class Reader {
 
   // {"structures": [{"begin", "schema", "end"}], "triggers": […]}
   Result<Part> older(const Json& json) {
-    Json tags{.kind = Json::Kind::kArray};
     for (const Json& one : json.find("structures")->items) {
-      const Json* const schema = one.find("schema");
-      if (schema == nullptr) return bad("structures", "has an element without a schema");
-      Json content{.kind = Json::Kind::kObject};
-      content.add("type") = {.kind = Json::Kind::kString, .text = "json_schema"};
-      content.add("json_schema") = *schema;
-      Json tag = one;
-      tag.add("content") = std::move(content);
-      tags.items.push_back(std::move(tag));
+      if (one.find("schema") == nullptr)
+        return bad("structures", "has an element without a schema");
     }
-    Json whole{.kind = Json::Kind::kObject};
-    whole.add("tags") = std::move(tags);
-    if (const Json* const triggers = json.find("triggers"); triggers != nullptr)
-      whole.add("triggers") = *triggers;
-    return triggered(whole, "structures", {});
+    is_older_ = true;
+    return triggered(json, "structures", {});
   }
 
   const TokenNames& names_;
+  JsonDocument read_;
+  bool is_older_ = false;
   Composition c_ = {};
   std::size_t n_parts_ = 0;
 };
@@ -276,8 +270,8 @@ class Reader {
 }  // namespace
 
 Result<std::unique_ptr<Recognizer>> structural_tag(std::string_view json, const TokenNames& names) {
-  WICK_TRY(const Json read, read_document(json));
-  return Reader(names).read(read);
+  WICK_TRY(JsonDocument read, read_document(json));
+  return Reader(std::move(read), names).read();
 }
 
 }  // namespace wick::grammar

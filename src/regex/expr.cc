@@ -63,6 +63,23 @@ ExprPool::ExprPool(PoolLimits limits) : limits_(limits), fuel_(limits.fuel) {
   refuel();
 }
 
+ExprPool ExprPool::with_room() const {
+  const auto copy = [](const auto& from, auto& to, std::size_t room) {
+    to.reserve(from.size() + room);
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  ExprPool out(limits_, Empty::kEmpty);
+  copy(exprs_, out.exprs_, 512);
+  copy(children_, out.children_, 256);
+  copy(sets_, out.sets_, 64);
+  out.table_ = table_;
+  out.set_table_ = set_table_;
+  out.single_ = single_;
+  out.any_character_ = any_character_;
+  out.any_text_ = any_text_;
+  return out;
+}
+
 ExprId ExprPool::any_character_of_utf8() {
   const auto range = [&](unsigned first, unsigned last) {
     return bytes(ByteSet::range(first, last));
@@ -323,11 +340,17 @@ ExprId ExprPool::bytes(const ByteSet& set) {
   return id == kUnbounded ? kNoExpr : add({.kind = ExprKind::kBytes, .a = id});
 }
 
+ExprId ExprPool::single(unsigned char byte) {
+  if (single_[byte] != 0) return single_[byte];
+  const ExprId made = bytes(ByteSet::range(byte, byte));
+  if (made != kNoExpr) single_[byte] = made;
+  return made;
+}
+
 ExprId ExprPool::literal(std::string_view text) {
   ExprId out = kEpsilon;
   for (std::size_t i = text.size(); i-- > 0;) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    out = concat(bytes(ByteSet::range(byte, byte)), out);
+    out = concat(single(static_cast<unsigned char>(text[i])), out);
   }
   return out;
 }

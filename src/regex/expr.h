@@ -14,6 +14,7 @@
 //   const ExprId not_if = pool.intersect({word, pool.complement(pool.literal("if"))});
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -65,6 +66,9 @@ struct PoolLimits {
 class ExprPool {
  public:
   explicit ExprPool(PoolLimits limits = {});
+
+  // A copy with room for more: the first new expression would copy all again.
+  ExprPool with_room() const;
 
   ExprId bytes(const ByteSet& set);
   ExprId literal(std::string_view text);
@@ -174,6 +178,11 @@ class ExprPool {
   bool join_counted(std::vector<ExprId>& parts);
   bool unite_sets(std::vector<ExprId>& parts);
   ExprId any_character_of_utf8();
+  ExprId single(unsigned char byte);
+
+  enum class Empty : std::uint8_t { kEmpty };
+
+  ExprPool(PoolLimits limits, Empty) : limits_(limits), fuel_(limits.fuel) {}
 
   PoolLimits limits_ = {};
   std::uint64_t fuel_ = 0;
@@ -184,6 +193,7 @@ class ExprPool {
   std::vector<std::uint32_t> set_table_ = {};  // the same over sets_
   std::size_t bytes_beside_ = 0;
   ExprId any_character_ = kNoExpr, any_text_ = kNoExpr;
+  std::array<ExprId, 256> single_ = {};  // the expression of each byte; 0: none yet
 };
 
 }  // namespace wick::regex

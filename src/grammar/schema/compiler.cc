@@ -20,30 +20,50 @@ Result<CompiledSchema> compile_schema(std::string_view text, const SchemaOptions
                  cat("the schema has ", text.size(), " bytes, more than ", kMaxSchemaBytes),
                  {}};
   }
-  WICK_TRY(Json schema, read_document(text));
+  WICK_TRY(JsonDocument schema, read_document(text));
   return compile_schema(std::move(schema), options);
 }
 
-Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options) {
+Result<CompiledSchema> compile_schema(JsonDocument schema, const SchemaOptions& options) {
   return Compiler(options).compile(std::move(schema));
 }
 
 namespace {
 
+// Keywords that hold schemas, refer to one, or name one. A schema without them is about one value
+// alone: its formula takes its place where it stands.
+constexpr std::uint64_t kPartKeys = marks_of(
+    {"$ref", "$dynamicRef", "$recursiveRef", "$id", "id", "$anchor", "$dynamicAnchor", "$defs",
+     "definitions", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "properties",
+     "patternProperties", "additionalProperties", "propertyNames", "dependencies",
+     "dependentRequired", "dependentSchemas", "items", "prefixItems", "additionalItems",
+     "contains", "unevaluatedProperties", "unevaluatedItems"});
+constexpr std::uint64_t kLogicKeys = marks_of({"allOf", "anyOf", "oneOf", "not", "if"});
+constexpr std::uint64_t kMemberKeys =
+    marks_of({"properties", "patternProperties", "additionalProperties", "propertyNames",
+              "dependencies", "dependentRequired", "dependentSchemas"});
+constexpr std::uint64_t kItemKeys =
+    marks_of({"items", "prefixItems", "additionalItems", "contains"});
+constexpr std::uint64_t kNumberKeys =
+    marks_of({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"});
+constexpr std::uint64_t kStringKeys = marks_of({"minLength", "maxLength", "pattern"});
+constexpr std::uint64_t kArrayKeys = marks_of({"minItems", "maxItems", "uniqueItems"});
+constexpr std::uint64_t kObjectKeys = marks_of({"required", "minProperties", "maxProperties"});
+
 // The formats that `json` names anywhere.
 void add_formats(const Json& json, std::set<std::string, std::less<>>& out) {
   const Json* const found = json.find("format");
   if (found != nullptr && found->is(Json::Kind::kString) && is_known_format(found->text))
-    out.insert(found->text);
+    out.emplace(found->text);
   for (const Json& item : json.items)
     add_formats(item, out);
 }
 
 }  // namespace
 
-Result<CompiledSchema> Compiler::compile(Json document) {
+Result<CompiledSchema> Compiler::compile(JsonDocument document) {
   std::set<std::string, std::less<>> formats;
-  if (options_.asserts_formats) add_formats(document, formats);
+  if (options_.asserts_formats) add_formats(document.root, formats);
   const auto known = format_pool(formats);
   pool_ = std::make_unique<FormulaPool>(known->pool);
   for (const regex::ExprId language : known->live)
@@ -170,6 +190,12 @@ Result<FormulaId> Compiler::part(const Work& work, const Json& node) {
                  {}};
   }
   if (node.keys.empty()) return kAlways;
+  if (!node.may_have(kPartKeys)) {
+    const Schema its{{&node, work.schema.at.resource}, work.schema.scope};
+    WICK_TRY(const FormulaId formula, formula_of(its));
+    if (formula != kNoFormula) return formula;
+    return wrap(pool_->failure(), cat("compile the schema at '", place_of(its), "'"));
+  }
   WICK_TRY(const std::uint32_t id, schema_id(within(work.schema, node)));
   return pool_->schema(id, false);
 }
@@ -193,7 +219,8 @@ Result<std::optional<Compiler::Schema>> Compiler::referred(const Schema& from,
       at = outer->second;
   } else if (key == "$dynamicRef") {
     const std::size_t hash = reference->text.find('#');
-    const std::string name = hash == std::string::npos ? "" : reference->text.substr(hash + 1);
+    const std::string_view name =
+        hash == std::string_view::npos ? "" : reference->text.substr(hash + 1);
     const Json* const anchor = at.node->find("$dynamicAnchor");
     const auto outer = scope.find(name);
     const bool is_dynamic = anchor != nullptr && anchor->text == name && !name.empty();
@@ -221,31 +248,38 @@ Result<void> Compiler::references(Work& work) {
 }
 
 Result<FormulaId> Compiler::formula_of(const Schema& schema) {
-  if (schema.node().is_boolean()) return schema.node().is(Json::Kind::kTrue) ? kAlways : kNever;
+  const Json& node = schema.node();
+  if (node.is_boolean()) return node.is(Json::Kind::kTrue) ? kAlways : kNever;
   Work work{schema, draft_of(schema)};
-  if (!schema.node().is(Json::Kind::kObject))
-    return wrong(work, "", cat("is ", described(schema.node().kind), ", which is no schema"));
-  declare(schema, 0);
-  WICK_DO(references(work));
-  const Json* const ref = work.find("$ref");
-  if (ref != nullptr && work.draft <= Draft::k7) return pool_->all_of(work.parts);
+  if (!node.is(Json::Kind::kObject))
+    return wrong(work, "", cat("is ", described(node.kind), ", which is no schema"));
+  const bool has_parts = node.may_have(kPartKeys);
+  if (has_parts) {
+    declare(schema, 0);
+    WICK_DO(references(work));
+    if (node.find("$ref") != nullptr && work.draft <= Draft::k7) return pool_->all_of(work.parts);
+  }
   const Resource& resource = resource_of(schema);
-  if (resource.has_applicators) {
-    WICK_DO(logic(work));
-    WICK_DO(properties(work));
-    WICK_DO(items(work));
+  if (has_parts && resource.has_applicators) {
+    if (node.may_have(kLogicKeys)) WICK_DO(logic(work));
+    if (node.may_have(kMemberKeys)) WICK_DO(properties(work));
+    if (node.may_have(kItemKeys)) WICK_DO(items(work));
   }
-  if (resource.has_validation) {
-    WICK_DO(types(work));
-    WICK_DO(literals(work));
-    WICK_DO(numbers(work));
-    WICK_DO(strings(work));
-    WICK_DO(arrays(work));
-    WICK_DO(objects(work));
-  }
+  if (resource.has_validation) WICK_DO(validation(work));
   if (resource.has_format) WICK_DO(formats(work));
-  if (resource.has_unevaluated) WICK_DO(unevaluated(work));
+  if (has_parts && resource.has_unevaluated) WICK_DO(unevaluated(work));
   return pool_->all_of(work.parts);
+}
+
+Result<void> Compiler::validation(Work& work) {
+  const Json& node = work.schema.node();
+  WICK_DO(types(work));
+  WICK_DO(literals(work));
+  if (node.may_have(kNumberKeys)) WICK_DO(numbers(work));
+  if (node.may_have(kStringKeys)) WICK_DO(strings(work));
+  if (node.may_have(kArrayKeys)) WICK_DO(arrays(work));
+  if (node.may_have(kObjectKeys)) WICK_DO(objects(work));
+  return {};
 }
 
 // A schema whose value must fit the schema itself, without a step into the value, says nothing.

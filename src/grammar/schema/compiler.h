@@ -34,6 +34,6 @@ struct CompiledSchema {
 // "schema_size" for an unsupported or too large one, "schema_reference", "schema_cycle"; the
 // message has the keyword and the JSON pointer of its schema.
 Result<CompiledSchema> compile_schema(std::string_view text, const SchemaOptions& options);
-Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options);
+Result<CompiledSchema> compile_schema(JsonDocument schema, const SchemaOptions& options);
 
 }  // namespace wick::grammar

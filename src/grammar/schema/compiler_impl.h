@@ -1,10 +1,13 @@
 // The compiler's inside, between its files. Load time; one thread.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -13,13 +16,20 @@
 
 namespace wick::grammar {
 
+constexpr std::uint64_t marks_of(std::initializer_list<std::string_view> keywords) noexcept {
+  std::uint64_t out = 0;
+  for (const std::string_view keyword : keywords)
+    out |= Json::mark(keyword);
+  return out;
+}
+
 class Compiler {
  public:
   Compiler(const SchemaOptions& options)  // implicit
       : options_(options),
         sources_(options.fetch, options.draft) {}
 
-  Result<CompiledSchema> compile(Json document);
+  Result<CompiledSchema> compile(JsonDocument document);
 
  private:
   using ScopeId = std::uint32_t;
@@ -50,6 +60,7 @@ class Compiler {
   Result<FormulaId> part(const Work& work, const Json& node);
   Result<std::optional<Schema>> referred(const Schema& from, std::string_view key);
   Result<FormulaId> formula_of(const Schema& schema);
+  Result<void> validation(Work& work);
   Result<void> references(Work& work);
   Result<void> check_cycles();
   Result<void> fill_names();
@@ -70,9 +81,9 @@ class Compiler {
   // What a schema asks of a value, as far as it is plain to see.
   struct Facts {
     unsigned types = kAllTypes;
-    std::optional<std::vector<std::string>> strings = {};  // those that are allowed; ascending
-    std::set<std::string, std::less<>> required = {};
-    std::map<std::string, std::vector<Schema>, std::less<>> members = {};
+    std::optional<std::vector<std::string_view>> strings = {};  // those that are allowed; ascending
+    std::set<std::string_view> required = {};
+    std::map<std::string_view, std::vector<Schema>> members = {};
     std::vector<std::vector<Schema>> choices = {};  // each: one of these at least
     std::vector<const Json*> closed = {};           // each: no other names than these properties
   };
@@ -92,19 +103,19 @@ class Compiler {
   Result<void> arrays(Work& work);
   Result<void> items(Work& work);
   Result<void> contained(Work& work);
-  Result<regex::ExprId> pattern(const Work& work, std::string_view key, const std::string& text);
+  Result<regex::ExprId> pattern(const Work& work, std::string_view key, std::string_view text);
 
   // compiler_objects.cc
   Result<void> objects(Work& work);
   void declare(const Schema& schema, int depth);
   Result<void> properties(Work& work);
-  std::vector<TextId> texts_of(const std::vector<std::string>& names);
+  std::vector<TextId> texts_of(std::span<const std::string_view> names);
   Result<regex::ExprId> known_names(const Work& work);
   Result<void> dependencies(Work& work);
-  Result<void> dependency(Work& work, std::string_view key, const std::string& name,
+  Result<void> dependency(Work& work, std::string_view key, std::string_view name,
                           const Json& value);
   Result<FormulaId> required(const Work& work, std::string_view key, const Json& names);
-  FormulaId has_name(const std::string& name);
+  FormulaId has_name(std::string_view name);
 
   // compiler_unevaluated.cc
   using Entries = std::vector<std::uint32_t>;  // children of kRestNames or kRestItems

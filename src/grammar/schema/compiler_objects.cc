@@ -12,13 +12,13 @@ constexpr int kMaxDeclareDepth = 100;  // deeper properties come in the order of
 
 }  // namespace
 
-FormulaId Compiler::has_name(const std::string& name) {
+FormulaId Compiler::has_name(std::string_view name) {
   return pool_->some_named(pool_->one_name(pool_->text(name)), kAlways, 1);
 }
 
-std::vector<TextId> Compiler::texts_of(const std::vector<std::string>& names) {
+std::vector<TextId> Compiler::texts_of(std::span<const std::string_view> names) {
   std::vector<TextId> out;
-  for (const std::string& name : names)
+  for (const std::string_view name : names)
     out.push_back(pool_->text(name));
   return out;
 }
@@ -28,12 +28,11 @@ Result<regex::ExprId> Compiler::known_names(const Work& work) {
   std::vector<regex::ExprId> out;
   WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
   if (named != nullptr) {
-    const std::vector<std::string_view> names(named->keys.begin(), named->keys.end());
-    out.push_back(pool_->exprs().literals(names));
+    out.push_back(pool_->exprs().literals(named->keys));
   }
   WICK_TRY(const Json* const patterns, wanted(work, "patternProperties", Json::Kind::kObject));
   if (patterns != nullptr) {
-    for (const std::string& key : patterns->keys) {
+    for (const std::string_view key : patterns->keys) {
       WICK_TRY(const regex::ExprId names, pattern(work, "patternProperties", key));
       out.push_back(names);
     }
@@ -73,6 +72,8 @@ Result<void> Compiler::properties(Work& work) {
   std::vector<TextId> texts;
   WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
   if (named != nullptr) {
+    out.reserve(named->keys.size() + 4);
+    texts.reserve(named->keys.size());
     std::uint32_t& first = declared_[named];
     if (first == 0) {
       first = n_declared_ + 1;
@@ -88,7 +89,7 @@ Result<void> Compiler::properties(Work& work) {
   WICK_TRY(const Json* const patterns, wanted(work, "patternProperties", Json::Kind::kObject));
   if (patterns != nullptr) {
     for (std::size_t i = 0; i < patterns->keys.size(); ++i) {
-      const std::string& key = patterns->keys[i];
+      const std::string_view key = patterns->keys[i];
       WICK_TRY(const regex::ExprId names, pattern(work, "patternProperties", key));
       WICK_TRY(const FormulaId of, part(work, patterns->items[i]));
       out.push_back(pool_->all_named(pool_->names_in(names), of, 0));
@@ -118,6 +119,7 @@ Result<void> Compiler::properties(Work& work) {
 
 Result<FormulaId> Compiler::required(const Work& work, std::string_view key, const Json& names) {
   std::vector<FormulaId> out = {pool_->types(kObjectType)};
+  out.reserve(names.items.size() + 1);
   for (const Json& name : names.items) {
     if (!name.is(Json::Kind::kString)) return wrong(work, key, "holds what is no name");
     out.push_back(has_name(name.text));
@@ -125,7 +127,7 @@ Result<FormulaId> Compiler::required(const Work& work, std::string_view key, con
   return pool_->all_of(out);
 }
 
-Result<void> Compiler::dependency(Work& work, std::string_view key, const std::string& name,
+Result<void> Compiler::dependency(Work& work, std::string_view key, std::string_view name,
                                   const Json& value) {
   FormulaId then = kAlways;
   if (value.is(Json::Kind::kArray)) {

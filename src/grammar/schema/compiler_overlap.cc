@@ -42,7 +42,7 @@ unsigned bits_of(const Json& value) {
   return kObjectType;
 }
 
-bool share_one(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+bool share_one(std::span<const std::string_view> a, std::span<const std::string_view> b) {
   auto x = a.begin();
   for (auto y = b.begin(); x != a.end() && y != b.end();) {
     if (*x == *y) return true;
@@ -59,7 +59,7 @@ bool share_one(const std::vector<std::string>& a, const std::vector<std::string>
 
 void Compiler::add_values(Facts& facts, std::span<const Json* const> values) const {
   unsigned bits = 0;
-  std::vector<std::string> strings;
+  std::vector<std::string_view> strings;
   for (const Json* const value : values) {
     bits |= bits_of(*value);
     if (value->is(Json::Kind::kString)) strings.push_back(value->text);
@@ -70,7 +70,7 @@ void Compiler::add_values(Facts& facts, std::span<const Json* const> values) con
     facts.strings = std::move(strings);
     return;
   }
-  std::vector<std::string> common;
+  std::vector<std::string_view> common;
   std::set_intersection(facts.strings->begin(), facts.strings->end(), strings.begin(),
                         strings.end(), std::back_inserter(common));
   facts.strings = std::move(common);
@@ -152,7 +152,7 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
   }
   if ((bits & kObjectType) == 0) return bits;
   const auto excludes = [&](const Facts& has, const Facts& other) {
-    return std::any_of(has.required.begin(), has.required.end(), [&](const std::string& name) {
+    return std::any_of(has.required.begin(), has.required.end(), [&](std::string_view name) {
       for (const Json* const members : other.closed) {
         if (members == nullptr || members->find(name) == nullptr) return true;
       }

@@ -16,7 +16,7 @@ Result<void> Compiler::bound(Work& work, std::string_view key, std::string_view 
     NumberRule rule{.kind = is_exclusive == is_low ? NumberRule::Kind::kAbove
                                                    : NumberRule::Kind::kAtLeast};
     rule.values.push_back(*parse_decimal(value.text));
-    rule.texts.push_back(value.text);
+    rule.texts.emplace_back(value.text);
     const FormulaId formula = pool_->number(pool_->add_rule(std::move(rule)), !is_low);
     work.parts.push_back(pool_->if_type(kNumberType, formula));
   };
@@ -48,7 +48,7 @@ Result<void> Compiler::numbers(Work& work) {
 }
 
 Result<regex::ExprId> Compiler::pattern(const Work& work, std::string_view key,
-                                        const std::string& text) {
+                                        std::string_view text) {
   if (const auto known = patterns_.find(text); known != patterns_.end()) return known->second;
   auto parsed = regex::parse_ecma(pool_->exprs(), text);
   pool_->exprs().refuel(kSchemaFuel);
@@ -58,7 +58,8 @@ Result<regex::ExprId> Compiler::pattern(const Work& work, std::string_view key,
         cat("the keyword '", key, "' at '", place_of(work.schema), "': ", error.message);
     return error;
   }
-  return patterns_[text] = *parsed;
+  patterns_.emplace(text, *parsed);
+  return *parsed;
 }
 
 Result<void> Compiler::strings(Work& work) {
@@ -86,9 +87,10 @@ Result<void> Compiler::strings(Work& work) {
 Result<void> Compiler::formats(Work& work) {
   WICK_TRY(const Json* const found, wanted(work, "format", Json::Kind::kString));
   if (found == nullptr || !options_.asserts_formats) return {};
-  const auto [known, is_new] = formats_.try_emplace(found->text, regex::kNoExpr);
-  if (is_new) {
-    known->second = format_language(pool_->exprs(), found->text);
+  auto known = formats_.find(found->text);
+  if (known == formats_.end()) {
+    const auto language = format_language(pool_->exprs(), found->text);
+    known = formats_.emplace(found->text, language).first;
     pool_->exprs().refuel(kSchemaFuel);
   }
   if (!known->second) return {};

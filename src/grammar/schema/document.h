@@ -1,11 +1,11 @@
-// A JSON document as a tree that preserves the order of members and the spelling of numbers. Plain
-// values; immutable once read, any thread.
+// A JSON document as a tree that preserves the order of members and the spelling of numbers.
+// Immutable once read; any thread. Values are views into the storage of their JsonDocument.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 
@@ -15,13 +15,10 @@ struct Json {
   enum class Kind : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
 
   Kind kind = Kind::kNull;
-  std::string text = {};               // of a string its characters, of a number its spelling
-  std::vector<Json> items = {};        // of an array, and the values of an object's members
-  std::vector<std::string> keys = {};  // of an object, as long as items
-  std::uint64_t marks = 0;             // mark() of each key: a compiler asks for absent ones mostly
-
-  // A new member of an object.
-  Json& add(std::string_view key);
+  std::string_view text = {};        // of a string its characters, of a number its spelling
+  std::span<const Json> items = {};  // of an array, and the values of an object's members
+  std::span<const std::string_view> keys = {};  // of an object, as long as items
+  std::uint64_t marks = 0;  // mark() of each key: a compiler asks for absent ones mostly
 
   bool is(Kind what) const noexcept { return kind == what; }
 
@@ -32,20 +29,34 @@ struct Json {
     return (marks & mark(key)) == 0 ? nullptr : find_marked(key);
   }
 
- private:
-  // A bit that few keywords have in common.
+  // A bit that few keywords have in common, and none that holds schemas with one that does not.
   static constexpr std::uint64_t mark(std::string_view key) noexcept {
     if (key.empty()) return 1;
     const auto code = [](char c) { return static_cast<unsigned char>(c); };
-    const std::size_t bits = key.size() * 13U + code(key.front()) * 5U + code(key.back()) * 3U;
+    const std::size_t bits = key.size() + code(key.front()) * 24U + code(key.back()) * 2U +
+                             code(key[key.size() / 2]) * 9U;
     return std::uint64_t{1} << (bits % 64U);
   }
+
+  // False: it has none of the members whose marks are in `some`.
+  bool may_have(std::uint64_t some) const noexcept { return (marks & some) != 0; }
+
+ private:
 
   const Json* find_marked(std::string_view key) const noexcept;
 };
 
+// A value and the storage that it and all values within it point into. Copies share the storage.
+struct JsonDocument {
+  Json root = {};
+  std::shared_ptr<const void> storage = {};
+
+  // A value within `root` as a document.
+  JsonDocument part(const Json& node) const { return {node, storage}; }
+};
+
 // Errors: text that is no JSON; more than kMaxSchemaValues values or kMaxSchemaDepth levels.
-Result<Json> read_document(std::string_view text);
+Result<JsonDocument> read_document(std::string_view text);
 
 // The name of a kind as messages have it: "a number".
 std::string_view described(Json::Kind kind) noexcept;

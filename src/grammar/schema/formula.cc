@@ -15,16 +15,19 @@ bool same(const Formula& x, const Formula& y) noexcept {
          x.c == y.c && x.d == y.d && x.n == y.n;
 }
 
-// Room for `n` more, growing by an eighth: half of the memory of a schema with its states is here.
+// Room for `n` more. Large ones grow by an eighth: half of the memory of a schema with its states
+// is here. Small ones grow by half: moving them would take a good part of the time of compiling.
 template <class T>
 void make_room(std::vector<T>& in, std::size_t n) {
-  constexpr std::size_t kFew = 64;
-  if (in.capacity() - in.size() < n) in.reserve(in.size() + std::max({n, in.size() / 8, kFew}));
+  constexpr std::size_t kFew = 256, kSmall = 4096;
+  if (in.capacity() - in.size() >= n) return;
+  const std::size_t more = in.size() < kSmall ? in.size() / 2 : in.size() / 8;
+  in.reserve(in.size() + std::max({n, more, kFew}));
 }
 
 }  // namespace
 
-FormulaPool::FormulaPool(const regex::ExprPool& exprs) : automaton_(exprs) {
+FormulaPool::FormulaPool(const regex::ExprPool& exprs) : automaton_(exprs.with_room()) {
   table_.resize(1024);
   add({.kind = FormulaKind::kNothing});
   add({.kind = FormulaKind::kAnything});
@@ -206,7 +209,14 @@ Error FormulaPool::failure() const {
 
 FormulaId FormulaPool::types(unsigned bits) {
   if (bits == 0) return kNever;
-  return bits == kAllTypes ? kAlways : add({.kind = FormulaKind::kTypes, .a = bits});
+  if (bits == kAllTypes) return kAlways;
+  FormulaId& known = types_[bits];
+  if (known == 0) {
+    const FormulaId made = add({.kind = FormulaKind::kTypes, .a = bits});
+    if (made == kNoFormula) return made;
+    known = made;
+  }
+  return known;
 }
 
 FormulaId FormulaPool::string_in(regex::ExprId language) {
@@ -271,12 +281,12 @@ FormulaId FormulaPool::unique(bool is_negative, FormulaId of) {
   return add({.kind = FormulaKind::kUnique, .is_negative = is_negative, .c = of});
 }
 
-FormulaId FormulaPool::one_number(const std::string& text) {
+FormulaId FormulaPool::one_number(std::string_view text) {
   const auto [known, is_new] = numbers_.try_emplace(this->text(text), kNoFormula);
   if (!is_new) return known->second;
   NumberRule rule{.kind = NumberRule::Kind::kOneOf};
   rule.values.push_back(*parse_decimal(text));
-  rule.texts.push_back(text);
+  rule.texts.emplace_back(text);
   return known->second = number(add_rule(std::move(rule)), false);
 }
 
@@ -349,10 +359,16 @@ bool FormulaPool::flatten(FormulaKind kind, std::span<const FormulaId> parts,
 }
 
 FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) {
+  std::vector<FormulaId> flat = std::move(flat_);
+  flat.clear();
+  FormulaId out = kind == FormulaKind::kAnd ? kNever : kAlways;
+  if (flatten(kind, parts, flat)) out = joined(kind, flat);
+  flat_ = std::move(flat);
+  return out;
+}
+
+FormulaId FormulaPool::joined(FormulaKind kind, std::vector<FormulaId>& flat) {
   const bool is_and = kind == FormulaKind::kAnd;
-  std::vector<FormulaId> flat;
-  flat.reserve(parts.size());
-  if (!flatten(kind, parts, flat)) return is_and ? kNever : kAlways;
   if (!spend(1 + flat.size() / kPartsForStep)) return kNoFormula;
   std::sort(flat.begin(), flat.end());
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
@@ -371,8 +387,11 @@ FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) 
   }
   if (n_types > 1) {
     std::erase_if(flat, [&](FormulaId id) { return formulas_[id].kind == FormulaKind::kTypes; });
-    flat.push_back(types(bits));
-    return many(kind, flat);
+    const FormulaId all = types(bits);
+    if (all == (is_and ? kNever : kAlways)) return all;
+    if (all != (is_and ? kAlways : kNever)) flat.push_back(all);
+    std::sort(flat.begin(), flat.end());
+    return joined(kind, flat);
   }
   if (flat.empty()) return is_and ? kAlways : kNever;
   if (flat.size() == 1) return flat[0];
@@ -438,27 +457,37 @@ FormulaId FormulaPool::negated(const Formula& f, std::span<const std::uint32_t> 
 }
 
 std::uint32_t FormulaPool::add_rule(NumberRule rule) {
-  rules_.push_back(std::move(rule));
-  return static_cast<std::uint32_t>(rules_.size() - 1);
+  std::string key = cat(static_cast<unsigned>(rule.kind), rule.may_end_in_zeros ? "z" : "",
+                        rule.divisor.value, "e", rule.divisor.scale);
+  for (const std::string& text : rule.texts)
+    key.append(" ").append(text);
+  const auto [known, is_new] =
+      rule_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(rules_.size()));
+  if (is_new) rules_.push_back(std::move(rule));
+  return known->second;
 }
 
 TextId FormulaPool::text(std::string_view text) {
-  const auto [known, is_new] =
-      text_ids_.try_emplace(std::string(text), static_cast<TextId>(texts_.size()));
-  if (is_new) {
-    texts_.push_back(&known->first);
-    text_bytes_ += text.size() + 96;
-    if (used_bytes() > kMaxFormulaBytes) failure_ = Failure::kMemory;
-  }
-  return known->second;
+  const std::size_t wide = std::hash<std::string_view>()(text);
+  const auto hash = static_cast<std::uint32_t>(wide ^ (wide >> 32U));
+  const TextId known = text_ids_.find(hash, [&](TextId id) { return texts_[id] == text; });
+  if (known != FlatHashMap::kNone) return known;
+  const auto id = static_cast<TextId>(texts_.size());
+  texts_.emplace_back(text);
+  text_ids_.add(hash, id);
+  text_bytes_ += text.size() + 64;
+  if (used_bytes() > kMaxFormulaBytes) failure_ = Failure::kMemory;
+  return id;
 }
 
 NameId FormulaPool::one_name(TextId text) {
-  const auto [known, is_new] = name_ids_.try_emplace((std::uint64_t{1} << 32U) | text,
-                                                     static_cast<NameId>(name_sets_.size()));
-  if (is_new)
+  if (text >= one_names_.size()) one_names_.resize(texts_.size(), kAnyName);
+  NameId& known = one_names_[text];
+  if (known == kAnyName) {
+    known = static_cast<NameId>(name_sets_.size());
     name_sets_.push_back({.kind = NameSet::Kind::kOne, .text = text, .expr = regex::kNoExpr});
-  return known->second;
+  }
+  return known;
 }
 
 NameId FormulaPool::all_names_but(std::vector<TextId> names) {

@@ -12,7 +12,9 @@
 // as a result: after refuel() the same call may succeed.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -158,7 +160,7 @@ class FormulaPool {
   std::uint32_t add_rule(NumberRule rule);
 
   // Exactly this value. `text` is how JSON spells the number.
-  FormulaId one_number(const std::string& text);
+  FormulaId one_number(std::string_view text);
   FormulaId one_object(std::span<const TextId> names, std::span<const FormulaId> values);
   FormulaId one_array(std::span<const FormulaId> values);
 
@@ -186,7 +188,7 @@ class FormulaPool {
 
   regex::ExprId name_expr(NameId id);
 
-  const std::string& text_of(TextId id) const noexcept { return *texts_[id]; }
+  const std::string& text_of(TextId id) const noexcept { return texts_[id]; }
 
   bool has_name(NameId names, TextId text);
 
@@ -274,6 +276,7 @@ class FormulaPool {
 
   FormulaId add(Formula f, std::span<const std::uint32_t> children = {});
   FormulaId many(FormulaKind kind, std::span<const FormulaId> parts);
+  FormulaId joined(FormulaKind kind, std::vector<FormulaId>& flat);
   bool flatten(FormulaKind kind, std::span<const FormulaId> parts, std::vector<FormulaId>& out);
   FormulaId negated(const Formula& f, std::span<const std::uint32_t> children);
   FormulaId typed(FormulaId of, ValueType type, int depth);
@@ -286,11 +289,16 @@ class FormulaPool {
   std::vector<Formula> formulas_ = {};
   std::vector<std::uint32_t> children_ = {};
   std::vector<std::uint32_t> table_ = {};  // open addressing over formulas_, id + 1
+  std::vector<FormulaId> flat_ = {};       // of many(): a list for each call would cost more
+  std::vector<FormulaId> parts_ = {};      // of the formulas that typed() is within
+  std::array<FormulaId, kAllTypes> types_ = {};  // of types(); 0: not yet
   std::vector<NumberRule> rules_ = {};
+  std::unordered_map<std::string, std::uint32_t> rule_ids_ = {};  // by their spelling
   std::vector<NameSet> name_sets_ = {};
-  std::vector<const std::string*> texts_ = {};
-  std::unordered_map<std::string, TextId> text_ids_ = {};
-  std::unordered_map<std::uint64_t, NameId> name_ids_ = {};
+  std::deque<std::string> texts_ = {};
+  FlatHashMap text_ids_ = {};
+  std::vector<NameId> one_names_ = {};  // by text; kAnyName: none yet
+  std::unordered_map<regex::ExprId, NameId> name_ids_ = {};
   std::map<std::vector<TextId>, NameId> but_ids_ = {};  // of all_names_but()
   FlatHashMap typed_ = {};                              // by id * 128 + type
   std::unordered_map<FormulaId, regex::ExprId> languages_ = {};

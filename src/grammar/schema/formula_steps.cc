@@ -343,16 +343,21 @@ FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {
 // Of a formula that has to do with other types, too.
 FormulaId FormulaPool::typed_anew(const Formula& f, ValueType type, int depth) {
   const auto its = children(f);
-  std::vector<std::uint32_t> parts(its.begin(), its.end());
   switch (f.kind) {
     case FormulaKind::kAnd:
     case FormulaKind::kOr: {
       const FormulaId decides = f.kind == FormulaKind::kAnd ? kNever : kAlways;
-      for (FormulaId& part : parts) {
-        part = typed(part, type, depth + 1);
-        if (part == decides) return decides;
+      const std::size_t base = parts_.size(), end = base + f.n;
+      parts_.insert(parts_.end(), its.begin(), its.end());
+      FormulaId part = kNoFormula;
+      for (std::size_t i = base; i < end && part != decides; ++i) {
+        part = typed(parts_[i], type, depth + 1);
+        parts_[i] = part;
       }
-      return many(f.kind, parts);
+      const FormulaId out =
+          part == decides ? decides : many(f.kind, std::span(parts_).subspan(base, f.n));
+      parts_.resize(base);
+      return out;
     }
     case FormulaKind::kSchema: {
       const FormulaId out =
@@ -365,6 +370,7 @@ FormulaId FormulaPool::typed_anew(const Formula& f, ValueType type, int depth) {
     case FormulaKind::kRestItems: {
       if (type_of_leaf(f.kind) != type) return kNever;
       const std::size_t n = f.kind == FormulaKind::kRestNames ? 2 : 4;
+      std::vector<std::uint32_t> parts(its.begin(), its.end());
       for (std::size_t i = n; i < parts.size(); i += n)
         parts[i] = typed(parts[i], type, depth + 1);
       return rest(f.kind, f.is_negative, parts);

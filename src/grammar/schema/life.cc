@@ -88,15 +88,17 @@ Life LifeSearch::branches(FormulaId of, const std::function<Life(const Leaves&)>
 Life LifeSearch::of_value(FormulaId of) {
   if (of <= kAlways) return of == kAlways ? Life::kLive : Life::kDead;
   if (of == kNoFormula || !spend()) return Life::kUnknown;
-  if (const auto known = values_.find(of); known != values_.end()) return known->second;
-  if (const auto open = open_.find(of); open != open_.end()) {
-    open_from_ = std::min(open_from_, open->second);
+  if (const std::uint32_t known = values_.find(of); known != FlatHashMap::kNone)
+    return static_cast<Life>(known);
+  for (const Open& open : open_) {
+    if (open.of != of) continue;
+    open_from_ = std::min(open_from_, open.depth);
     return Life::kDead;
   }
   if (depth_ >= kMaxDepth) return Life::kUnknown;
   const int outer = open_from_;
   open_from_ = 1 << 30;
-  open_[of] = depth_++;
+  open_.push_back({of, depth_++});
   Life life = Life::kDead;
   const unsigned types = pool_.types_of(of);
   for (const ValueType type :
@@ -119,10 +121,11 @@ Life LifeSearch::of_value(FormulaId of) {
     life = either(life, its);
     if (life == Life::kLive) break;
   }
-  open_.erase(of);
+  open_.pop_back();
   --depth_;
   const bool leaned = open_from_ < depth_;
-  if (life == Life::kLive || (life == Life::kDead && !leaned)) values_[of] = life;
+  if (life == Life::kLive || (life == Life::kDead && !leaned))
+    values_.add(of, static_cast<std::uint32_t>(life));
   open_from_ = std::min(outer, leaned ? open_from_ : outer);
   return life;
 }

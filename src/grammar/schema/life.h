@@ -175,8 +175,14 @@ class LifeSearch {
   std::uint64_t fuel_ = 0;
   int depth_ = 0, n_choices_ = 0;
   int open_from_ = 1 << 30;  // the outermost open value that a result depends on
-  std::unordered_map<FormulaId, Life> values_ = {};
-  std::unordered_map<FormulaId, int> open_ = {};
+  FlatHashMap values_ = {};  // of of_value()
+
+  struct Open {
+    FormulaId of;
+    int depth;
+  };
+
+  std::vector<Open> open_ = {};  // at most kMaxDepth
   RestMap objects_ = {}, next_names_ = {}, conditions_ = {};
   std::unordered_map<std::uint64_t, std::uint32_t> orders_ = {};  // of order_within()
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};

@@ -28,7 +28,8 @@ std::uint32_t SchemaRecognizer::hash_of(const State& s) noexcept {
   return static_cast<std::uint32_t>(h ^ (h >> 32U));
 }
 
-Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(Json schema, SchemaOptions options,
+Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(JsonDocument schema,
+                                                                 SchemaOptions options,
                                                                  const JsonStyle& style) {
   options.for_masks = true;
   WICK_TRY(auto compiled, compile_schema(std::move(schema), options));
@@ -43,7 +44,7 @@ Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(Json schema, Sc
 
 Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::parse(std::string_view schema,
                                                                   const JsonStyle& style) {
-  WICK_TRY(Json document, read_document(schema));
+  WICK_TRY(JsonDocument document, read_document(schema));
   return make(std::move(document), {}, style);
 }
 

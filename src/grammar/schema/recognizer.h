@@ -34,7 +34,7 @@ struct JsonStyle {
 
 class SchemaRecognizer final : public Recognizer {
  public:
-  static Result<std::unique_ptr<SchemaRecognizer>> make(Json schema, SchemaOptions options,
+  static Result<std::unique_ptr<SchemaRecognizer>> make(JsonDocument schema, SchemaOptions options,
                                                         const JsonStyle& style);
   static Result<std::unique_ptr<SchemaRecognizer>> parse(std::string_view schema,
                                                          const JsonStyle& style);

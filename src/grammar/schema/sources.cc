@@ -28,6 +28,19 @@ constexpr std::array<std::string_view, 5> kList = {"allOf", "anyOf", "items", "o
 constexpr std::array<std::string_view, 6> kNamed = {
     "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"};
 
+constexpr std::uint64_t all_marks() noexcept {
+  std::uint64_t out = 0;
+  for (const std::string_view key : kOne)
+    out |= Json::mark(key);
+  for (const std::string_view key : kList)
+    out |= Json::mark(key);
+  for (const std::string_view key : kNamed)
+    out |= Json::mark(key);
+  return out;
+}
+
+constexpr std::uint64_t kWithin = all_marks();
+
 struct Dialect {
   std::string_view path;
   Draft draft;
@@ -44,7 +57,7 @@ bool has(const std::array<std::string_view, N>& names, std::string_view name) {
   return !name.empty() && std::find(names.begin(), names.end(), name) != names.end();
 }
 
-const std::string* text_at(const Json& schema, std::string_view key) {
+const std::string_view* text_at(const Json& schema, std::string_view key) {
   const Json* const found = schema.find(key);
   return found != nullptr && found->is(Json::Kind::kString) ? &found->text : nullptr;
 }
@@ -126,12 +139,12 @@ std::optional<Draft> draft_named(std::string_view name) {
   return std::nullopt;
 }
 
-Result<Place> SchemaSources::add_root(Json document) {
+Result<Place> SchemaSources::add_root(JsonDocument document) {
   return add_document(std::move(document), "", draft_.value_or(Draft::k2020), true);
 }
 
-Result<Place> SchemaSources::add_document(Json document, const std::string& address, Draft draft,
-                                          bool is_root) {
+Result<Place> SchemaSources::add_document(JsonDocument document, const std::string& address,
+                                          Draft draft, bool is_root) {
   if (documents_.size() >= kMaxSchemaDocuments) {
     return Error{ErrorCode::kUnsupported,
                  "schema_size",
@@ -139,7 +152,7 @@ Result<Place> SchemaSources::add_document(Json document, const std::string& addr
                  {}};
   }
   documents_.push_back(std::move(document));
-  const Json& root = documents_.back();
+  const Json& root = documents_.back().root;
   WICK_TRY(const ResourceId id, add_resource(root, address, draft));
   if (!is_root) by_address_[address] = id;
   WICK_DO(index(root, id, 0));
@@ -153,7 +166,7 @@ Result<ResourceId> SchemaSources::add_resource(const Json& root, std::string bas
   made.draft = draft;
   made.root = &root;
   roots_[&root] = id;
-  if (const std::string* const dialect = text_at(root, "$schema")) {
+  if (const std::string_view* const dialect = text_at(root, "$schema")) {
     if (const auto known = draft_at(*dialect, draft)) {
       made.draft = *known;
       made.has_draft = true;
@@ -176,8 +189,9 @@ Result<void> SchemaSources::apply_vocabulary(Resource& resource, const std::stri
                      "', which is no draft from 4 to 2020-12 and not in the registry"),
                  {}};
   }
-  WICK_TRY(const Json meta, read_document(*text));
-  const std::string* const its = text_at(meta, "$schema");
+  WICK_TRY(const JsonDocument meta_document, read_document(*text));
+  const Json& meta = meta_document.root;
+  const std::string_view* const its = text_at(meta, "$schema");
   if (its != nullptr) resource.draft = draft_at(*its, resource.draft).value_or(resource.draft);
   resource.has_draft = true;
   const Json* const vocabulary = meta.find("$vocabulary");
@@ -196,10 +210,11 @@ Result<void> SchemaSources::apply_vocabulary(Resource& resource, const std::stri
 
 void SchemaSources::add_anchors(const Json& schema, ResourceId within) {
   Resource& its = resources_[within];
-  if (const std::string* const name = text_at(schema, "$anchor")) its.anchors[*name] = &schema;
-  if (const std::string* const name = text_at(schema, "$dynamicAnchor")) {
-    its.anchors[*name] = &schema;
-    its.dynamic_anchors[*name] = &schema;
+  if (const std::string_view* const name = text_at(schema, "$anchor"))
+    its.anchors.insert_or_assign(std::string(*name), &schema);
+  if (const std::string_view* const name = text_at(schema, "$dynamicAnchor")) {
+    its.anchors.insert_or_assign(std::string(*name), &schema);
+    its.dynamic_anchors.insert_or_assign(std::string(*name), &schema);
   }
 }
 
@@ -207,7 +222,7 @@ Result<void> SchemaSources::index(const Json& schema, ResourceId within, int dep
   if (!schema.is(Json::Kind::kObject)) return {};
   const Draft draft = resources_[within].draft;
   const bool is_old = draft <= Draft::k7;
-  const std::string* id = text_at(schema, draft == Draft::k4 ? "id" : "$id");
+  const std::string_view* id = text_at(schema, draft == Draft::k4 ? "id" : "$id");
   if (is_old && text_at(schema, "$ref") != nullptr) id = nullptr;  // its siblings do not count
   if (id != nullptr) {
     std::string fragment;
@@ -239,8 +254,9 @@ Result<void> SchemaSources::index(const Json& schema, ResourceId within, int dep
 }
 
 Result<void> SchemaSources::index_parts(const Json& schema, ResourceId within, int depth) {
+  if (!schema.may_have(kWithin)) return {};
   for (std::size_t i = 0; i < schema.keys.size(); ++i) {
-    const std::string& key = schema.keys[i];
+    const std::string_view key = schema.keys[i];
     const Json& value = schema.items[i];
     const bool is_object = value.is(Json::Kind::kObject);
     if (is_object && has(kOne, key)) WICK_DO(index(value, within, depth + 1));
@@ -254,11 +270,11 @@ Result<void> SchemaSources::index_parts(const Json& schema, ResourceId within, i
 }
 
 std::string SchemaSources::place_of(const Json& node) const {
-  for (const Json& document : documents_) {
-    const auto pointer = pointer_within(document, node);
+  for (const JsonDocument& document : documents_) {
+    const auto pointer = pointer_within(document.root, node);
     if (!pointer) continue;
     const bool is_first = &document == &documents_.front();
-    const std::string& base = resources_[roots_.at(&document)].base;
+    const std::string& base = resources_[roots_.at(&document.root)].base;
     return cat(printable(cat(is_first ? "" : base, "#", *pointer), 400));
   }
   return "#";
@@ -278,7 +294,7 @@ Result<std::optional<ResourceId>> SchemaSources::document(const std::string& add
     if (!meta) return std::optional<ResourceId>();
     text = std::string(*meta);
   }
-  WICK_TRY(Json read, read_document(*text));
+  WICK_TRY(JsonDocument read, read_document(*text));
   auto place = add_document(std::move(read), address, draft, false);
   if (!place) return wrap(std::move(place).error(), cat("read '", printable(address, 200), "'"));
   return std::optional(place->resource);

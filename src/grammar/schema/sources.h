@@ -53,7 +53,7 @@ class SchemaSources {
       : fetch_(std::move(fetch)), draft_(draft) {}
 
   // The schema itself; once.
-  Result<Place> add_root(Json document);
+  Result<Place> add_root(JsonDocument document);
 
   // The target of `reference`, as written in resource `from`.
   Result<Place> find(ResourceId from, std::string_view reference);
@@ -69,7 +69,8 @@ class SchemaSources {
   ResourceId resource_at(const Json* node, ResourceId within) const;
 
  private:
-  Result<Place> add_document(Json document, const std::string& address, Draft draft, bool is_root);
+  Result<Place> add_document(JsonDocument document, const std::string& address, Draft draft,
+                             bool is_root);
   Result<ResourceId> add_resource(const Json& root, std::string base, Draft draft);
   Result<void> index(const Json& schema, ResourceId within, int depth);
   Result<void> index_parts(const Json& schema, ResourceId within, int depth);
@@ -81,7 +82,7 @@ class SchemaSources {
 
   FetchDocument fetch_;
   std::optional<Draft> draft_;
-  std::deque<Json> documents_ = {};
+  std::deque<JsonDocument> documents_ = {};
   std::deque<Resource> resources_ = {};
   std::unordered_map<const Json*, ResourceId> roots_ = {};
   std::map<std::string, ResourceId, std::less<>> by_address_ = {};
