@@ -99,6 +99,8 @@ class PredicateRecognizer final : public Recognizer {
   void begin_walk() override;
   void end_walk() override;
 
+  std::size_t used_bytes() const noexcept override { return inner_->used_bytes(); }
+
   bool is_worn() const noexcept override { return inner_->is_worn(); }
 
   Error failure() const override { return is_failed_ ? failure_ : inner_->failure(); }

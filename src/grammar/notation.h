@@ -66,6 +66,7 @@ class NotationRecognizer final : public Recognizer {
 
   void begin_walk() override;
   void end_walk() override;
+  std::size_t used_bytes() const noexcept override;
   bool is_worn() const noexcept override;
   Error failure() const override;
 

@@ -70,6 +70,10 @@ void NotationRecognizer::end_walk() {
   json_->end_walk();
 }
 
+std::size_t NotationRecognizer::used_bytes() const noexcept {
+  return states_.size() * sizeof(states_[0]) + json_->used_bytes();
+}
+
 bool NotationRecognizer::is_worn() const noexcept {
   return states_.size() > kMaxSchemaStates / 8 || json_->is_worn();
 }

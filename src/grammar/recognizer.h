@@ -93,6 +93,9 @@ class Recognizer {
 
   virtual void end_walk() {}
 
+  // About the bytes of its states and of what they use; 0 where it does not count them.
+  virtual std::size_t used_bytes() const noexcept { return 0; }
+
   // Its memory is filling up: new texts should begin with a new recognizer.
   virtual bool is_worn() const noexcept { return false; }
 

@@ -41,6 +41,9 @@ class TokenMasks {
 
   const TokenTrie& trie() const noexcept { return *trie_; }
 
+  // About the bytes of masks and recognizer. What formats share is not in it.
+  std::size_t used_bytes() const noexcept { return cache_bytes_ + recognizer_->used_bytes(); }
+
   // Walks over the vocabulary.
   std::uint64_t n_computed() const noexcept { return n_computed_; }
 

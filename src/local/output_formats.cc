@@ -25,6 +25,7 @@ struct CompiledFormat {
   bool can_close = false;
   std::string why_not = {};           // no shortest text was found
   std::atomic<bool> is_worn = false;  // new requests compile it again
+  std::atomic<std::size_t> bytes = 0;  // as the engine thread saw it last
 };
 
 namespace {
@@ -72,6 +73,7 @@ class FormatFilter final : public TokenFilter {
     if (taken < 0) return taken;
     if (mask_ && !was_reasoning) mask_->add(taken);
     if (format_->masks->recognizer().is_worn()) format_->is_worn.store(true);
+    format_->bytes.store(format_->masks->used_bytes(), std::memory_order_relaxed);
     if (is_reasoning_ || !constraint_.is_complete()) return taken;
     const auto more = constraint_.may_continue();
     if (!more) return fail(more.error());
@@ -234,11 +236,22 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
   } else {
     made->why_not = closing.error().message;
   }
-  if (plan.key.empty()) return made;
-  const std::lock_guard lock(mutex_);
-  entries_.push_front({plan.key, made});
-  if (entries_.size() > kMaxFormats) entries_.pop_back();
+  made->bytes = made->masks->used_bytes();
+  if (!plan.key.empty()) keep(plan.key, made);
   return made;
+}
+
+// Formats grow while they are used, so the bound is one of the time when a new one comes.
+void OutputFormats::keep(const std::string& key, const std::shared_ptr<CompiledFormat>& made) {
+  const std::lock_guard lock(mutex_);
+  entries_.push_front({key, made});
+  std::size_t n_bytes = 0, n_kept = 0;
+  auto entry = entries_.begin();
+  for (; entry != entries_.end() && n_kept < kMaxFormats; ++entry, ++n_kept) {
+    n_bytes += entry->compiled->bytes.load(std::memory_order_relaxed);
+    if (n_bytes > max_bytes_ && n_kept > 0) break;
+  }
+  entries_.erase(entry, entries_.end());
 }
 
 Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& tokenizer,

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "engine/token_filter.h"
 #include "grammar/recognizer.h"
+#include "local/limits.h"
 #include "text/tokenizer.h"
 #include "wick/constraint.h"
 #include "wick/generation.h"
@@ -40,6 +41,9 @@ struct FilterPlan {
 
 class OutputFormats {
  public:
+  // `max_bytes`: of the formats that are kept, with their masks. The last one used is always kept.
+  explicit OutputFormats(std::size_t max_bytes = kMaxFormatBytes) : max_bytes_(max_bytes) {}
+
   // The filter of one answer. Refused besides bad formats: a shortest text that does not fit into
   // max_tokens (id "max_tokens_too_small"), and a format whose end the search does not find if the
   // request has max_tokens (id "no_short_end").
@@ -54,9 +58,12 @@ class OutputFormats {
   Result<std::shared_ptr<CompiledFormat>> compiled(const Tokenizer& tokenizer,
                                                    const FilterPlan& plan);
 
+  void keep(const std::string& key, const std::shared_ptr<CompiledFormat>& made);
+
+  std::size_t max_bytes_;
   std::mutex mutex_;
   std::shared_ptr<grammar::SharedStrings> strings_;  // with the tokenizer's trie, once it is needed
-  std::list<Entry> entries_;                         // the newest first
+  std::list<Entry> entries_;                         // the last one used first
 };
 
 }  // namespace wick

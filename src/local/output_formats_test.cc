@@ -149,6 +149,28 @@ TEST(OutputFormats, ATokenAfterWhichNoEndIsKnownIsNotTaken) {
   }
 }
 
+TEST(OutputFormats, FormatsBeyondTheirBytesAreCompiledAgain) {
+  const TinyLocal f;
+  const auto n_compiled = [&](OutputFormats& formats, const std::string& keys) {
+    int n = 0;
+    for (const char key : keys) {
+      const std::string schema = cat(R"({"enum":[")", std::string(1, key), R"("]})");
+      const auto make = [&n, schema] {
+        ++n;
+        return grammar::make_recognizer({.type = "json_schema", .schema = schema});
+      };
+      const auto filter =
+          formats.filter(f.model->tokenizer(), {.key = schema, .make = make, .max_tokens = 20});
+      EXPECT_TRUE(filter) << to_string(filter.error());
+    }
+    return n;
+  };
+  OutputFormats many, one(1);
+  EXPECT_EQ(n_compiled(many, "abcabca"), 3);
+  EXPECT_EQ(n_compiled(one, "abcabca"), 7);
+  EXPECT_EQ(n_compiled(one, "aabb"), 1);  // the last one used is kept
+}
+
 TEST(OutputFormats, BatchesAndDraftTokensChangeNothing) {
   const TinyLocal one;
   const TinyLocal many({.engine = {.max_seqs = 6, .draft_max = 4, .adaptive_drafting = false}});

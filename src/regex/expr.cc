@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace wick::regex {
 namespace {
@@ -63,21 +64,18 @@ ExprPool::ExprPool(PoolLimits limits) : limits_(limits), fuel_(limits.fuel) {
   refuel();
 }
 
-ExprPool ExprPool::with_room() const {
-  const auto copy = [](const auto& from, auto& to, std::size_t room) {
-    to.reserve(from.size() + room);
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  ExprPool out(limits_, Empty::kEmpty);
-  copy(exprs_, out.exprs_, 512);
-  copy(children_, out.children_, 256);
-  copy(sets_, out.sets_, 64);
-  out.table_ = table_;
-  out.set_table_ = set_table_;
-  out.single_ = single_;
-  out.any_character_ = any_character_;
-  out.any_text_ = any_text_;
-  return out;
+ExprPool::ExprPool(std::shared_ptr<const ExprPool> base)
+    : limits_(base->limits_),
+      fuel_(limits_.fuel),
+      base_(std::move(base)),
+      sets_(base_->sets_),
+      table_(256),
+      set_table_(base_->set_table_),
+      any_character_(base_->any_character_),
+      any_text_(base_->any_text_),
+      single_(base_->single_) {
+  exprs_.set_base(base_->exprs_);
+  children_.set_base(base_->children_);
 }
 
 ExprId ExprPool::any_character_of_utf8() {
@@ -96,7 +94,7 @@ ExprId ExprPool::any_character_of_utf8() {
 }
 
 std::size_t ExprPool::used_bytes() const noexcept {
-  return exprs_.capacity() * sizeof(Expr) + children_.capacity() * sizeof(ExprId) +
+  return exprs_.own().capacity() * sizeof(Expr) + children_.own().capacity() * sizeof(ExprId) +
          sets_.capacity() * sizeof(ByteSet) +
          (table_.capacity() + set_table_.capacity()) * sizeof(std::uint32_t) + bytes_beside_;
 }
@@ -141,7 +139,7 @@ bool ExprPool::equals(const Expr& a, std::span<const ExprId> a_children,
 
 void ExprPool::grow_table() {
   std::vector<std::uint32_t> bigger(table_.size() * 2);
-  for (ExprId id = 0; id < exprs_.size(); ++id) {
+  for (auto id = static_cast<ExprId>(exprs_.n_base()); id < exprs_.size(); ++id) {
     std::size_t at = hash_of(exprs_[id], children(exprs_[id])) & (bigger.size() - 1);
     while (bigger[at] != 0) {
       at = (at + 1) & (bigger.size() - 1);
@@ -151,24 +149,40 @@ void ExprPool::grow_table() {
   table_ = std::move(bigger);
 }
 
-ExprId ExprPool::add(Expr e, std::span<const ExprId> its_children) {
-  if (!spend(1 + its_children.size() / 8)) return kNoExpr;
-  std::size_t at = hash_of(e, its_children) & (table_.size() - 1);
+// Its id among the own expressions; kNoExpr where it is not there.
+ExprId ExprPool::known(const Expr& e, std::span<const ExprId> its_children,
+                       std::uint64_t hash) const noexcept {
+  std::size_t at = hash & (table_.size() - 1);
   for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
     if (equals(e, its_children, exprs_[table_[at] - 1])) return table_[at] - 1;
   }
-  if (!make_room(*this, exprs_, 1) || !make_room(*this, children_, its_children.size())) {
-    return kNoExpr;
+  return kNoExpr;
+}
+
+ExprId ExprPool::add(Expr e, std::span<const ExprId> its_children) {
+  if (!spend(1 + its_children.size() / 8)) return kNoExpr;
+  const std::uint64_t hash = hash_of(e, its_children);
+  if (base_ != nullptr) {
+    const ExprId its = base_->known(e, its_children, hash);
+    if (its != kNoExpr) return its;
   }
-  const bool is_full = (exprs_.size() + 1) * 3 > table_.size() * 2;
+  if (const ExprId its = known(e, its_children, hash); its != kNoExpr) return its;
+  std::size_t at = hash & (table_.size() - 1);
+  while (table_[at] != 0)
+    at = (at + 1) & (table_.size() - 1);
+  if (!make_room(*this, exprs_.own(), 1) ||
+      !make_room(*this, children_.own(), its_children.size()))
+    return kNoExpr;
+  const bool is_full = (exprs_.own().size() + 1) * 3 > table_.size() * 2;
   if (is_full && !reserve(table_.size() * 2 * sizeof(table_[0]))) return kNoExpr;
   measure(e, its_children);
   if (e.kind == ExprKind::kUnion || e.kind == ExprKind::kIntersection) {
     e.a = static_cast<std::uint32_t>(children_.size());
     e.b = static_cast<std::uint32_t>(its_children.size());
-    children_.insert(children_.end(), its_children.begin(), its_children.end());
+    auto& own = children_.own();
+    own.insert(own.end(), its_children.begin(), its_children.end());
   }
-  exprs_.push_back(e);
+  exprs_.own().push_back(e);
   table_[at] = static_cast<std::uint32_t>(exprs_.size());
   if (is_full) grow_table();
   return static_cast<ExprId>(exprs_.size() - 1);

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -58,6 +59,31 @@ struct Expr {
   std::uint32_t min_len = 0, max_len = 0;  // bytes: bounds; min_len is exact where is_positive
 };
 
+// A list that goes on behind another one, which does not change.
+template <class T>
+class Continued {
+ public:
+  const T* from(std::size_t i) const noexcept {
+    return i < base_.size() ? base_.data() + i : own_.data() + (i - base_.size());
+  }
+
+  const T& operator[](std::size_t i) const noexcept { return *from(i); }
+
+  std::size_t size() const noexcept { return base_.size() + own_.size(); }
+
+  std::size_t n_base() const noexcept { return base_.size(); }
+
+  std::vector<T>& own() noexcept { return own_; }
+
+  const std::vector<T>& own() const noexcept { return own_; }
+
+  void set_base(const Continued& base) noexcept { base_ = base.own_; }
+
+ private:
+  std::span<const T> base_ = {};
+  std::vector<T> own_ = {};
+};
+
 struct PoolLimits {
   std::size_t max_bytes = kMaxAutomatonBytes;
   std::uint64_t fuel = kDefaultFuel;
@@ -67,8 +93,9 @@ class ExprPool {
  public:
   explicit ExprPool(PoolLimits limits = {});
 
-  // A copy with room for more: the first new expression would copy all again.
-  ExprPool with_room() const;
+  // Begins with the expressions of `base`, which is no such pool itself. They do not count as used
+  // bytes: many pools share them.
+  explicit ExprPool(std::shared_ptr<const ExprPool> base);
 
   ExprId bytes(const ByteSet& set);
   ExprId literal(std::string_view text);
@@ -105,7 +132,7 @@ class ExprPool {
   const Expr& at(ExprId id) const noexcept { return exprs_[id]; }
 
   std::span<const ExprId> children(const Expr& e) const noexcept {
-    return {children_.data() + e.a, e.b};
+    return {children_.from(e.a), e.b};
   }
 
   const ByteSet& set_of(const Expr& e) const noexcept { return sets_[e.a]; }
@@ -115,7 +142,7 @@ class ExprPool {
   // Marks the language of `id` as valid UTF-8. For expressions for which the constructors cannot
   // derive this.
   void mark_text(ExprId id) noexcept {
-    if (id != kNoExpr) exprs_[id].is_text = true;
+    if (id != kNoExpr && id >= exprs_.n_base()) exprs_.own()[id - exprs_.n_base()].is_text = true;
   }
 
   std::size_t size() const noexcept { return exprs_.size(); }
@@ -179,17 +206,15 @@ class ExprPool {
   bool unite_sets(std::vector<ExprId>& parts);
   ExprId any_character_of_utf8();
   ExprId single(unsigned char byte);
-
-  enum class Empty : std::uint8_t { kEmpty };
-
-  ExprPool(PoolLimits limits, Empty) : limits_(limits), fuel_(limits.fuel) {}
+  ExprId known(const Expr& e, std::span<const ExprId> children, std::uint64_t hash) const noexcept;
 
   PoolLimits limits_ = {};
   std::uint64_t fuel_ = 0;
-  std::vector<Expr> exprs_ = {};
-  std::vector<ExprId> children_ = {};
+  std::shared_ptr<const ExprPool> base_ = {};
+  Continued<Expr> exprs_ = {};
+  Continued<ExprId> children_ = {};
   std::vector<ByteSet> sets_ = {};
-  std::vector<std::uint32_t> table_ = {};      // open addressing over exprs_, id + 1
+  std::vector<std::uint32_t> table_ = {};      // open addressing over the own exprs_, id + 1
   std::vector<std::uint32_t> set_table_ = {};  // the same over sets_
   std::size_t bytes_beside_ = 0;
   ExprId any_character_ = kNoExpr, any_text_ = kNoExpr;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
 #include "regex/automaton.h"
 
 namespace wick::regex {
@@ -125,6 +128,27 @@ TEST_F(RegexExpr, NoExprSpreadsAndFailureSaysWhy) {
   ExprPool tired({.fuel = 100});
   EXPECT_EQ(tired.literal(text), kNoExpr);
   EXPECT_EQ(tired.failure().id, "regex_fuel");
+}
+
+TEST(ExprPool, GoesOnBehindAnotherPool) {
+  ExprPool first;
+  const ExprId word = first.unite({first.literal("word"), first.literal("name")});
+  const std::size_t n = first.size();
+  const auto base = std::make_shared<const ExprPool>(std::move(first));
+  ExprPool pool(base);
+  EXPECT_EQ(pool.unite({pool.literal("name"), pool.literal("word")}), word);
+  EXPECT_EQ(pool.size(), n);
+  EXPECT_LT(pool.used_bytes(), base->used_bytes());
+  const ExprId more = pool.unite({word, pool.repeat(pool.literal("x"), 1, 3)});
+  EXPECT_GE(more, n);
+  EXPECT_EQ(pool.unite({pool.repeat(pool.literal("x"), 1, 3), word}), more);
+  for (int i = 0; i < 200; ++i)  // the table grows
+    EXPECT_GE(pool.literal(std::to_string(i * 7919) + "!"), n);
+  Automaton automaton(std::move(pool));
+  for (const char* const text : {"word", "name", "xx"})
+    EXPECT_TRUE(*automaton.matches(more, text)) << text;
+  EXPECT_FALSE(*automaton.matches(more, "words"));
+  EXPECT_EQ(base->size(), n);
 }
 
 }  // namespace

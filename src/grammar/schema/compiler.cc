@@ -65,7 +65,8 @@ Result<CompiledSchema> Compiler::compile(JsonDocument document) {
   std::set<std::string, std::less<>> formats;
   if (options_.asserts_formats) add_formats(document.root, formats);
   const auto known = format_pool(formats);
-  pool_ = std::make_unique<FormulaPool>(known->pool);
+  pool_ = std::make_unique<FormulaPool>(
+      std::shared_ptr<const regex::ExprPool>(known, &known->pool));
   for (const regex::ExprId language : known->live)
     pool_->automaton().learn_live(language);
   formats_.insert(known->languages.begin(), known->languages.end());

@@ -27,7 +27,8 @@ void make_room(std::vector<T>& in, std::size_t n) {
 
 }  // namespace
 
-FormulaPool::FormulaPool(const regex::ExprPool& exprs) : automaton_(exprs.with_room()) {
+FormulaPool::FormulaPool(std::shared_ptr<const regex::ExprPool> exprs)
+    : automaton_(exprs == nullptr ? regex::ExprPool() : regex::ExprPool(std::move(exprs))) {
   table_.resize(1024);
   add({.kind = FormulaKind::kNothing});
   add({.kind = FormulaKind::kAnything});

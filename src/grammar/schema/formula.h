@@ -128,8 +128,8 @@ struct NameSet {
 
 class FormulaPool {
  public:
-  // It begins with the expressions of `exprs`.
-  explicit FormulaPool(const regex::ExprPool& exprs = regex::ExprPool());
+  // It begins with the expressions of `exprs`, if that is not null.
+  explicit FormulaPool(std::shared_ptr<const regex::ExprPool> exprs = nullptr);
 
   FormulaId types(unsigned bits);
   FormulaId string_in(regex::ExprId language);

@@ -46,7 +46,9 @@ std::size_t LifeSearch::used_bytes() const noexcept {
          orders_.size() * kHashEntryBytes;
 }
 
-Life LifeSearch::expand(Leaves todo, Leaves leaves,
+// The choices of ∨ come last, those with the fewest parts first: by then a leaf may have made a
+// choice needless.
+Life LifeSearch::expand(Leaves todo, Leaves leaves, Leaves choices, Choices which,
                         const std::function<Life(const Leaves&)>& is_found) {
   while (!todo.empty()) {
     if (!spend()) return Life::kUnknown;
@@ -55,33 +57,40 @@ Life LifeSearch::expand(Leaves todo, Leaves leaves,
     if (next == kAlways) continue;
     if (next == kNever) return Life::kDead;
     if (next == kNoFormula) return Life::kUnknown;
-    const Formula f = pool_.at(next);
+    const Formula& f = pool_.at(next);
     const auto its = pool_.children(f);
+    const bool is_choice = f.kind == FormulaKind::kOr &&
+                           (which == Choices::kAll || (f.parts & Formula::kChildPart) != 0);
+    Leaves& to = is_choice ? choices : leaves;
     if (f.kind == FormulaKind::kAnd) {
       todo.insert(todo.end(), its.rbegin(), its.rend());
-    } else if (f.kind == FormulaKind::kOr) {
-      const Leaves parts(its.begin(), its.end());
-      Life life = Life::kDead;
-      for (const FormulaId part : parts) {
-        if (n_choices_ >= kMaxBranchDepth) return Life::kUnknown;
-        Leaves with = todo;
-        with.push_back(part);
-        ++n_choices_;
-        life = either(life, expand(std::move(with), leaves, is_found));
-        --n_choices_;
-        if (life == Life::kLive) return life;
-      }
-      return life;
-    } else if (std::find(leaves.begin(), leaves.end(), next) == leaves.end()) {
-      leaves.push_back(next);
+    } else if (std::find(to.begin(), to.end(), next) == to.end()) {
+      to.push_back(next);
     }
   }
-  return is_found(leaves);
+  std::erase_if(choices, [&](FormulaId choice) { return is_met(choice, leaves); });
+  if (choices.empty()) return is_found(leaves);
+  const auto least = std::min_element(choices.begin(), choices.end(), [&](auto a, auto b) {
+    return pool_.at(a).n < pool_.at(b).n;
+  });
+  const auto its = pool_.children(pool_.at(*least));
+  const Leaves parts(its.begin(), its.end());
+  choices.erase(least);
+  Life life = Life::kDead;
+  for (const FormulaId part : parts) {
+    if (n_choices_ >= kMaxBranchDepth) return Life::kUnknown;
+    ++n_choices_;
+    life = either(life, expand({part}, leaves, choices, which, is_found));
+    --n_choices_;
+    if (life == Life::kLive) return life;
+  }
+  return life;
 }
 
-Life LifeSearch::branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found) {
+Life LifeSearch::branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found,
+                          Choices which) {
   if (of == kNever) return Life::kDead;
-  return expand({of}, {}, is_found);
+  return expand({of}, {}, {}, which, is_found);
 }
 
 // Values in values: an answer "dead" that leaned on a value that is still open is not kept.
@@ -434,13 +443,18 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
   std::vector<FormulaId> out;
   const auto value_before = [&](const Leaves& others) {
     if (is_array) return item_before(others);
-    const Life life = object_branch(others, names);
+    const bool has_choices = std::any_of(others.begin(), others.end(), [&](FormulaId leaf) {
+      return pool_.at(leaf).kind == FormulaKind::kOr;
+    });
+    const Life life = has_choices ? of_object(pool_.all_of(others), names)
+                                  : object_branch(others, names);
     return life == Life::kUnknown ? kNoFormula : life == Life::kLive ? kAlways : kNever;
   };
   Leaves everything;
   pool_.leaves_besides(of, everything);
   if (value_before(everything) == kAlways) return pool_.children_alone(of);
   bool is_unknown = false;
+  const Choices which = is_array ? Choices::kAll : Choices::kAsking;
   const Life all = branches(of, [&](const Leaves& leaves) {
     Leaves others;
     children_of(leaves, others);
@@ -453,7 +467,7 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
     if (!is_unknown && children != kNever) out.push_back(children);
     const bool is_enough = is_unknown || children == kAlways;
     return is_enough ? Life::kLive : Life::kDead;
-  });
+  }, which);
   if (is_unknown || all == Life::kUnknown) return kNoFormula;
   return pool_.any_of(out);
 }

@@ -109,9 +109,15 @@ class LifeSearch {
   static constexpr std::uint64_t kStepsForText = 100;
   static constexpr int kMaxDepth = 200;
 
+  // The ∨ that branches() takes apart; others stay leaves.
+  enum class Choices : std::uint8_t { kAll, kAsking /* about the value in progress */ };
+
   // Calls `is_found` for the branches of `of` until it says kLive.
-  Life branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found);
-  Life expand(Leaves todo, Leaves leaves, const std::function<Life(const Leaves&)>& is_found);
+  Life branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found,
+                Choices which = Choices::kAll);
+  Life expand(Leaves todo, Leaves leaves, Leaves choices, Choices which,
+              const std::function<Life(const Leaves&)>& is_found);
+  bool is_met(FormulaId choice, const Leaves& leaves) const;
   bool split(FormulaId of, FormulaId& yes, FormulaId& no);
   FormulaId taken(FormulaId demand, TextId name);
   // The leaf that asks for a member or item; leaves.size() where none does.

@@ -266,6 +266,16 @@ FormulaId LifeSearch::item_before(const Leaves& others) {
   return pool_.all_of(harmless);
 }
 
+// Whether one of the parts of a ∨ is in `leaves`; false where that takes too long to see.
+bool LifeSearch::is_met(FormulaId choice, const Leaves& leaves) const {
+  constexpr std::size_t kMaxPairs = 4096;
+  const auto its = pool_.children(pool_.at(choice));
+  return its.size() * leaves.size() <= kMaxPairs &&
+         std::any_of(its.begin(), its.end(), [&](FormulaId part) {
+           return std::find(leaves.begin(), leaves.end(), part) != leaves.end();
+         });
+}
+
 // `of` without those branches of an ∨ that are dead beside the other leaves: of many values that
 // may not come again there are many ∨, and their branches would be tried in all combinations.
 FormulaId LifeSearch::without_dead_branches(FormulaId of, bool is_array, FreeNames names) {

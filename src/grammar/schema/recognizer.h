@@ -50,6 +50,7 @@ class SchemaRecognizer final : public Recognizer {
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
+  std::size_t used_bytes() const noexcept override;
   bool is_worn() const noexcept override;
   Error failure() const override;
 
@@ -78,7 +79,6 @@ class SchemaRecognizer final : public Recognizer {
         shortest_(machine_.pool(), machine_.cells(), life_),
         style_(style) {}
 
-  std::size_t used_bytes() const noexcept;  // about
   StateId first_step(StateId id, unsigned char byte);
   StateId settled(StateId id);
   void forget_new_states();  // since begin_walk()
