@@ -29,12 +29,13 @@ struct Json {
     return (marks & mark(key)) == 0 ? nullptr : find_marked(key);
   }
 
-  // A bit that few keywords have in common, and none that holds schemas with one that does not.
+  // A bit that few keywords have in common, and hardly one that holds schemas with one that does
+  // not.
   static constexpr std::uint64_t mark(std::string_view key) noexcept {
     if (key.empty()) return 1;
     const auto code = [](char c) { return static_cast<unsigned char>(c); };
-    const std::size_t bits = key.size() + code(key.front()) * 24U + code(key.back()) * 2U +
-                             code(key[key.size() / 2]) * 9U;
+    const std::size_t bits = key.size() + code(key.front()) * 29U + code(key.back()) * 7U +
+                             code(key[key.size() / 2]) * 59U;
     return std::uint64_t{1} << (bits % 64U);
   }
 

@@ -360,6 +360,7 @@ bool FormulaPool::flatten(FormulaKind kind, std::span<const FormulaId> parts,
 }
 
 FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) {
+  if (parts.size() == 1) return parts[0];
   std::vector<FormulaId> flat = std::move(flat_);
   flat.clear();
   FormulaId out = kind == FormulaKind::kAnd ? kNever : kAlways;

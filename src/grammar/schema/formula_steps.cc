@@ -1,8 +1,6 @@
 // What becomes of a formula as its value is read. Each step is a recursion over the formula, which
 // may share parts a thousand times over, so the results of a step are remembered by part.
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/check.h"
 #include "grammar/limits.h"
@@ -28,12 +26,15 @@ class Steps {
 
   FormulaId operator()(FormulaId id) {
     if (id <= kAlways || id == kNoFormula || !concerns(id)) return id;
-    if (const auto known = done_.find(id); known != done_.end()) return known->second;
+    constexpr FormulaId kFailed = kNoFormula - 1;  // the map has no entry for kNoFormula itself
+    if (const FormulaId known = done_.find(id); known != FlatHashMap::kNone)
+      return known == kFailed ? kNoFormula : known;
     const Formula f = pool_.at(id);
     if (!pool_.spend(1 + f.n / kPartsForStep)) return kNoFormula;
     const bool is_list = f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr;
     const FormulaId out = is_list ? list(id, f) : leaf_(*this, id, f);
-    return done_[id] = out;
+    done_.add(id, out == kNoFormula ? kFailed : out);
+    return out;
   }
 
   // The children of kRestNames or kRestItems with their conditions behind the step.
@@ -74,7 +75,7 @@ class Steps {
   FormulaPool& pool_;
   Concern concern_;
   Leaf leaf_;
-  std::unordered_map<FormulaId, FormulaId> done_ = {};
+  FlatHashMap done_ = {};
 };
 
 namespace {
