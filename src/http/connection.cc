@@ -327,10 +327,7 @@ void Connection::end() {
 
 void Connection::flush() {
   if (is_closed()) return;
-  if (outbox_.may_flush() && outbox_.flush_now(*stream_)) {
-    // No more than that was pending, so nothing had to stop for lack of room.
-    if (phase_ == Phase::kEnding) return on_written(true);
-  } else if (outbox_.may_flush()) {
+  if (outbox_.may_flush()) {
     outbox_.flush(*stream_, [self = shared_from_this()](bool is_ok) {
       if (self->is_closed()) return;
       const auto done = catch_bad_alloc([&]() -> Result<void> {

@@ -34,12 +34,6 @@ class PlainStream final : public Stream {
     write_some(socket_, bytes, std::move(done));
   }
 
-  std::size_t write_now(std::string_view bytes) override {
-    const ssize_t n =
-        ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    return n > 0 ? static_cast<std::size_t>(n) : 0;
-  }
-
   void end(Done done) override {
     error_code error;
     socket_.shutdown(AsioSocket::shutdown_send, error);

@@ -76,10 +76,6 @@ class Stream {
   virtual void open(Done done) = 0;                           // a handshake, if there is one
   virtual void read(std::span<char> into, Done done) = 0;     // n = 0: the peer has ended
   virtual void write(std::string_view bytes, Done done) = 0;  // some of them
-  // Without `done`, while no write is under way: how many bytes were taken at once; 0 also after an
-  // error, which the next write() tells.
-  virtual std::size_t write_now(std::string_view /*bytes*/) { return 0; }
-
   virtual void end(Done done) = 0;  // says that nothing more will be written
   virtual void close() = 0;
 };

@@ -5,24 +5,6 @@
 
 namespace wick::http {
 
-namespace {
-
-// Of what is written at once: more waits for its turn.
-constexpr std::size_t kMaxAtOnce = std::size_t{64} << 10;
-
-}  // namespace
-
-bool Outbox::flush_now(Stream& stream) {
-  if (tail_.size() > kMaxAtOnce) return false;
-  const std::size_t n = stream.write_now(tail_);
-  if (n == tail_.size()) {
-    tail_.clear();
-    return true;
-  }
-  tail_.erase(0, n);
-  return false;
-}
-
 void Outbox::flush(Stream& stream, std::function<void(bool is_ok)> done) {
   if (!may_flush()) return;
   writing_.clear();

@@ -29,8 +29,6 @@ class Outbox {
   // Whether flush() would do anything.
   bool may_flush() const noexcept { return !is_writing_ && !tail_.empty(); }
 
-  // Writes what the socket takes at once. True: nothing is pending any more, and no `done` comes.
-  bool flush_now(Stream& stream);
   // Begins to write what is pending. `done`, after each part that went out: whether it did. It must
   // keep this object and the stream.
   void flush(Stream& stream, std::function<void(bool is_ok)> done);
@@ -41,7 +39,7 @@ class Outbox {
   std::size_t limit_;
   std::string tail_, writing_;
   std::size_t written_ = 0;
-  bool is_writing_ = false;  // with a `done` to come
+  bool is_writing_ = false;
   std::int64_t progress_ns_ = 0;
 };
 
