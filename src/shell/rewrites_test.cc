@@ -444,7 +444,8 @@ Made renamed(Subject& s) {  // 22
   for (const Node& node : s.script.body) {
     if (node.kind != NodeKind::kSimple || node.assignments.empty()) continue;
     const std::string& name = node.assignments[0].name;
-    const bool is_own = has_only(name, "abcdefghijklmnopqrstuvwxyz") || name.size() <= 2;
+    const bool is_own =
+        has_only(name, "abcdefghijklmnopqrstuvwxyz") || (name.size() <= 2 && name != "_");
     if (!is_own || !node.words.empty()) continue;
     std::string out = s.text;
     const std::string other = s.fresh();
