@@ -132,7 +132,7 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       const auto has = [&](char flag) { return arg.text().find(flag) != std::string::npos; };
       is_integer = is_integer || has('i');
       is_fixed = is_fixed || has('r');
-      exports = exports || (has('x') && arg.text()[0] == '-');
+      exports = exports || (has('x') && arg.text()[0] == '-' && e.dialect_ != Dialect::kPosix);
       unexports = unexports || (has('x') && arg.text()[0] == '+') ||
                   (has('n') && argv[0].text() == "export");
       is_map = is_map || (has('A') && arg.text().starts_with('-'));

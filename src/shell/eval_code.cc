@@ -185,6 +185,14 @@ void inherit_variables(State& s) {
 
 }  // namespace
 
+State Evaluator::new_shell(const State& s) {
+  State out = copy_of(s);
+  out.functions.clear();
+  out.aliases.clear();
+  inherit_variables(out);
+  return out;
+}
+
 bool is_plain_shell_option(std::string_view option, const Arg* name, Dialect dialect) {
   const std::string_view letters = dialect == Dialect::kFish  ? "cilnvhNP"
                                    : dialect == Dialect::kZsh ? "cefilmnopsuvxC"
@@ -203,10 +211,7 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (dialect == Dialect::kFish && e.dialect_ != dialect)
     e.apply_effect('m', argv[0].span, name);  // its first start makes ~/.config/fish
   if (call.is_help) return Stream::unknown();
-  State copy = e.copy_of(s);
-  copy.functions.clear();
-  copy.aliases.clear();
-  inherit_variables(copy);
+  State copy = e.new_shell(s);
   const auto args_from = [&](std::size_t first) {
     copy.args.clear();
     copy.zero = Value::unknown();

@@ -75,7 +75,8 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
       const std::string text = arg.value.is_known ? arg.text() : arg.value.prefix;
       if (text[0] != '|' && text[0] != '!') return apply_role('w', arg, s, in, out);
       const Value code = arg.is_exact() ? Value::exact(text.substr(1)) : Value::unknown();
-      run_text(code, arg.span, s, Stream::unknown(), Dialect::kPosix);
+      State copy = new_shell(s);
+      run_text(code, arg.span, copy, Stream::unknown(), Dialect::kPosix);
       return;
     }
     case 'J': {  // names of files that are read, too

@@ -91,7 +91,7 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (equals == std::string::npos) continue;
     std::string code = setting.substr(equals + 1);
     if (code.starts_with('!')) code.erase(0, 1);
-    State copy = e.copy_of(s);
+    State copy = e.new_shell(s);
     e.run_code(code, argv[i + 1].span, copy, Stream::none(), Dialect::kPosix);
   }
   const std::string verb = verb_at == 0 ? "" : argv[verb_at].text();
@@ -133,7 +133,7 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     }
     if (!reads && words.size() == 2 &&  // it may run later: judged as code now
         (words[1].starts_with('!') || !words[0].starts_with("alias."))) {
-      State copy = e.copy_of(s);
+      State copy = e.new_shell(s);
       e.run_code(words[1].substr(words[1].starts_with('!') ? 1 : 0), span, copy, Stream::none(),
                  Dialect::kPosix);
     }

@@ -419,9 +419,12 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
                    "signals processes that are not known");
       return add(EffectKind::kProcess, Scope::kNone, text, arg.span,
                  cat("signals the process ", text));
-    case 'x':
+    case 'x': {  // a builtin's in this shell, a tool's in a new one
+      State copy = new_shell(s);
+      run_text(arg.value, arg.span, copy, in, Dialect::kPosix);
       run_text(arg.value, arg.span, s, in, Dialect::kPosix);
       return;
+    }
     case 'k':
       if (!arg.is_exact()) return unknown(arg.span, "", "a word that is not known");
       return;

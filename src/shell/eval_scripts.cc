@@ -291,7 +291,7 @@ Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.unknown(program.span, "",
               is_bad ? "an awk program that is not understood"
                      : "an awk program that runs a command or writes a file of unknown name");
-  State copy = e.copy_of(s);
+  State copy = e.new_shell(s);
   for (const std::string& code : found.commands)
     e.run_code(code, program.span, copy, Stream::unknown(), Dialect::kPosix);
   for (const std::string& path : found.files) {
@@ -541,7 +541,7 @@ Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Span span = scripts.empty() ? argv[0].span : scripts.front().span;
   if (!parsed.read()) e.unknown(span, "", "a sed script that is not understood");
   if (parsed.runs_unknown) e.unknown(span, "", "a sed script that runs what it reads");
-  State copy = e.copy_of(s);
+  State copy = e.new_shell(s);
   for (const std::string& code : parsed.commands)
     e.run_code(code, span, copy, Stream::unknown(), Dialect::kPosix);
   for (const std::string& path : parsed.writes)

@@ -179,6 +179,10 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       usage.has("--unset"))
     copy.exported.clear();
   std::string name;
+  if (first < argv.size() && argv[first].text() == "-") {  // the same as -i
+    copy.exported.clear();
+    ++first;
+  }
   while (first < argv.size() && is_assignment(argv[first], name)) {
     const std::size_t equals = argv[first].text().find('=');
     const Value value = argv[first].is_exact() ? Value::exact(argv[first].text().substr(equals + 1))
@@ -369,7 +373,7 @@ Stream Commands::watch(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (const auto& [option, span] : usage.unknown)
     e.unknown(span, option, wick::cat("watch: the option ", printable(option), " is not known"));
   if (usage.rest == 0) return Stream::unknown();
-  State copy = e.copy_of(s);
+  State copy = e.new_shell(s);
   return e.run_text(words_joined(behind(argv, usage.rest)), argv[usage.rest].span, copy, in,
                     Dialect::kPosix);
 }

@@ -99,6 +99,7 @@ class Evaluator {
   void zsh_number(const Arg& arg, State& s);
   void settle_cwd(State& s);
   State joined(const State& a, const State& b);
+  State new_shell(const State& s);
   State copy_of(const State& s);  // of a subshell or branch; counts towards kMaxJoined
   static std::size_t weight_of(const State& s);
 
