@@ -64,7 +64,7 @@ bool is_harmless(const shell::Redirect& redirect) {
 }
 
 // Commands and lists of them, without a write or an assignment of their own.
-bool is_plain(const std::vector<Node>& nodes) {
+bool is_plain(const shell::List<Node>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const Node& node) {
     using enum shell::NodeKind;
     if (node.kind != kSimple && node.kind != kPipeline && node.kind != kAndOr) return false;

@@ -66,7 +66,7 @@ bool is_plain_number(const Value& v) {
 
 }  // namespace
 
-void Evaluator::arithmetic(const std::vector<WordPart>& parts, State& s, Span span) {
+void Evaluator::arithmetic(const List<WordPart>& parts, State& s, Span span) {
   const Value whole = value_of(parts, s);
   if (whole.is_known || whole.is_number) return arithmetic(whole, s, span);
   // `$x + 1` with a number in x: each word that is not known stands for a digit.

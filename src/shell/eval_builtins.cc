@@ -192,7 +192,7 @@ Stream Commands::let(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       e.unknown_subscripts(argv[i].span, "", "an unknown word as arithmetic");
       continue;
     }
-    std::vector<WordPart> parts;
+    List<WordPart> parts;
     parts.emplace_back(PartKind::kLiteral, argv[i].span, argv[i].text());
     e.arithmetic(parts, s, argv[i].span);
   }

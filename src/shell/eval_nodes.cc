@@ -168,7 +168,7 @@ void Evaluator::settle_cwd(State& s) {
 }
 
 // A trap that is set here prints into the same output.
-Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& in) {
+Stream Evaluator::list(const List<Node>& nodes, State& s, const Stream& in) {
   const int n_traps = n_traps_;
   const TakenBefore before(taken_);
   Stream out = Stream::none();

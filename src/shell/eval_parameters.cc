@@ -319,7 +319,7 @@ Value Evaluator::apply_operator(const Parameter& p, Value v, Span span, State& s
   return Value::unknown();
 }
 
-bool Evaluator::has_quoted_glob(const std::vector<WordPart>& parts, State& s) {
+bool Evaluator::has_quoted_glob(const List<WordPart>& parts, State& s) {
   return std::any_of(parts.begin(), parts.end(), [&](const WordPart& part) {
     if (part.kind == PartKind::kLiteral || part.kind == PartKind::kParameter) return false;
     const Value v =

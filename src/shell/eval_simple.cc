@@ -265,7 +265,7 @@ bool Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
   if (alias == s.aliases.end()) return false;
   std::string text = alias->second;
   for (std::size_t i = 1; i < node.words.size(); ++i)
-    text += " " + print(node.words[i], dialect_);
+    text += cat(" ", print(node.words[i], dialect_));
   State copy = copy_of(s);
   copy.aliases.erase(*name);
   run_code(text, node.span, copy, in, dialect_);

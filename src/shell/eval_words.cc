@@ -12,7 +12,7 @@
 
 namespace wick::shell {
 
-void Evaluator::cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out) {
+void Evaluator::cut(const List<WordPart>& parts, bool is_quoted, std::vector<Piece>& out) {
   for (const WordPart& part : parts) {
     switch (part.kind) {
       case PartKind::kLiteral:
@@ -178,7 +178,7 @@ bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth, bool
 }
 
 // Nothing in it is expanded: most words are such texts.
-bool is_text(const std::vector<WordPart>& parts, bool is_quoted) {
+bool is_text(const List<WordPart>& parts, bool is_quoted) {
   return std::all_of(parts.begin(), parts.end(), [&](const WordPart& part) {
     switch (part.kind) {
       case PartKind::kLiteral:
@@ -195,7 +195,7 @@ bool is_text(const std::vector<WordPart>& parts, bool is_quoted) {
   });
 }
 
-void add_text(const std::vector<WordPart>& parts, bool is_quoted, bool globs, Fields& fields) {
+void add_text(const List<WordPart>& parts, bool is_quoted, bool globs, Fields& fields) {
   for (const WordPart& part : parts) {
     if (part.kind == PartKind::kDouble) {
       fields.text("", true, globs);
@@ -208,13 +208,13 @@ void add_text(const std::vector<WordPart>& parts, bool is_quoted, bool globs, Fi
 
 }  // namespace
 
-std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
+std::vector<Arg> Evaluator::expand(const List<Word>& words, State& s) {
   std::vector<Arg> out;
   expand(words, s, out);
   return out;
 }
 
-void Evaluator::expand(const std::vector<Word>& words, State& s, std::vector<Arg>& out) {
+void Evaluator::expand(const List<Word>& words, State& s, std::vector<Arg>& out) {
   out.reserve(words.size());
   for (const Word& word : words) {
     expand(word, s, out);
@@ -407,7 +407,7 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
 }
 
 // A word that is neither split nor globbed: an assignment, a redirect, a case.
-Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s) {
+Value Evaluator::value_of(const List<WordPart>& parts, State& s) {
   std::vector<Piece> pieces;
   cut(parts, false, pieces);
   Value out = Value::exact("");

@@ -167,7 +167,7 @@ void Evaluator::group(const WordPart& part, bool is_last, State& s, Fields& fiel
 }
 
 // `x=*(e:…:)`, no pattern here, becomes one by `ls $~x`.
-void Evaluator::later_glob(const std::vector<WordPart>& parts, State& s) {
+void Evaluator::later_glob(const List<WordPart>& parts, State& s) {
   if (dialect_ != Dialect::kZsh || parts.size() < 2 || parts.back().kind != PartKind::kExtGlob)
     return;
   std::vector<Arg> ignored;

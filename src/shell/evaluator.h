@@ -80,7 +80,7 @@ class Evaluator {
   friend struct Commands;
 
   // Nodes (eval_nodes.cc). `in` is what stands on standard input; the result is standard output.
-  Stream list(const std::vector<Node>& nodes, State& s, const Stream& in);
+  Stream list(const List<Node>& nodes, State& s, const Stream& in);
   Stream node(const Node& node, State& s, const Stream& in);
   Stream redirected(const Node& node, State& s, const Stream& in);
   Stream inner_node(const Node& node, State& s, const Stream& in);
@@ -93,7 +93,7 @@ class Evaluator {
   void loop_variable(const Node& node, State& s);
   void define_functions(const Node& node, State& s);
   void test(const Test& test, State& s);
-  void arithmetic(const std::vector<WordPart>& parts, State& s, Span span);
+  void arithmetic(const List<WordPart>& parts, State& s, Span span);
   void arithmetic(const Value& text, State& s, Span span);
   void arithmetic_names(std::string_view text, State& s, Span span);
   void zsh_number(const Arg& arg, State& s);
@@ -104,11 +104,11 @@ class Evaluator {
   static std::size_t weight_of(const State& s);
 
   // Words (eval_words.cc, eval_parameters.cc).
-  std::vector<Arg> expand(const std::vector<Word>& words, State& s);
-  void expand(const std::vector<Word>& words, State& s, std::vector<Arg>& out);
+  std::vector<Arg> expand(const List<Word>& words, State& s);
+  void expand(const List<Word>& words, State& s, std::vector<Arg>& out);
   void expand(const Word& word, State& s, std::vector<Arg>& out);
-  Value value_of(const std::vector<WordPart>& parts, State& s);
-  void cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out);
+  Value value_of(const List<WordPart>& parts, State& s);
+  void cut(const List<WordPart>& parts, bool is_quoted, std::vector<Piece>& out);
   void plain_piece(const Piece& piece, bool is_first, bool is_alone, State& s, Fields& fields);
   void fields(const std::vector<Piece>& pieces, State& s, Span span, std::vector<Arg>& out);
   Value expansion(const WordPart& part, State& s);
@@ -117,7 +117,7 @@ class Evaluator {
   void subscript(const Parameter& p, const Value& index, State& s, Span span);
   Value apply_operator(const Parameter& p, Value v, Span span, State& s);
   Value default_value(const Parameter& p, Value v, Span span, State& s);
-  bool has_quoted_glob(const std::vector<WordPart>& parts, State& s);
+  bool has_quoted_glob(const List<WordPart>& parts, State& s);
   Value trimmed(const Parameter& p, const Value& v, const Value& pattern);
   Value arithmetic_value(const WordPart& part, State& s);
   Value substitution(const WordPart& part, State& s);
@@ -127,7 +127,7 @@ class Evaluator {
   // What only zsh has (eval_zsh.cc).
   bool zsh_text(const std::string& text, bool is_first, Span span, Fields& fields);
   void group(const WordPart& part, bool is_last, State& s, Fields& fields);
-  void later_glob(const std::vector<WordPart>& parts, State& s);
+  void later_glob(const List<WordPart>& parts, State& s);
   void glob_in_default(const WordPart& part);
   Value zsh_parameter(const WordPart& part, State& s);
   Value zsh_value(const WordPart& part, State& s);

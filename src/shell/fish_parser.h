@@ -15,7 +15,7 @@ class FishParser {
  public:
   FishParser(std::string_view text, ParseState& state) : text_(text), state_(state) {}
 
-  bool parse_all(std::vector<Node>& out);
+  bool parse_all(List<Node>& out);
 
  private:
   struct Nest;
@@ -38,8 +38,8 @@ class FishParser {
   std::string ahead() const;  // the plain word here
   bool take_keyword(std::string_view word);
 
-  bool list(std::vector<Node>& out);  // until end, else, case, ) or the end of the text
-  bool and_or(Node& out, std::vector<Node>& before);
+  bool list(List<Node>& out);  // until end, else, case, ) or the end of the text
+  bool and_or(Node& out, List<Node>& before);
   bool conjunction(Node& out);
   bool pipeline(Node& out);
   bool statement(Node& out);
@@ -49,22 +49,22 @@ class FishParser {
   bool while_block(Node& out);
   bool switch_block(Node& out);
   bool function_block(Node& out);
-  bool condition(std::vector<Node>& out);
-  bool words(std::vector<Word>& out);
+  bool condition(List<Node>& out);
+  bool words(List<Word>& out);
   bool simple(Node& out);
   bool try_assignment(Node& out, bool& is_one);
   bool try_redirect(Node& out, bool& is_one);
   bool end_of_block();
 
   bool word(Word& out);
-  bool parts(std::vector<WordPart>& out, int& braces);
-  bool single_quote(std::vector<WordPart>& out);
-  bool double_quote(std::vector<WordPart>& out);
-  bool escape(std::vector<WordPart>& out);
-  bool dollar(std::vector<WordPart>& out);
-  bool substitution(std::vector<WordPart>& out, bool has_dollar);
-  bool subscript(std::vector<WordPart>& out);
-  void literal(std::vector<WordPart>& out, char c);
+  bool parts(List<WordPart>& out, int& braces);
+  bool single_quote(List<WordPart>& out);
+  bool double_quote(List<WordPart>& out);
+  bool escape(List<WordPart>& out);
+  bool dollar(List<WordPart>& out);
+  bool substitution(List<WordPart>& out, bool has_dollar);
+  bool subscript(List<WordPart>& out);
+  void literal(List<WordPart>& out, char c);
 
   std::string_view text_;
   ParseState& state_;

@@ -21,6 +21,8 @@ inline constexpr std::size_t kMaxBuilt = std::size_t{4}
 inline constexpr std::size_t kMaxJoined = 1U << 18U;  // variables, in each subshell and branch anew
 inline constexpr std::size_t kMaxEffects = 256;       // effects kept; equal ones count once
 inline constexpr std::size_t kMaxCalls = 1024;        // calls kept for rules; the next is not known
+inline constexpr std::size_t kMaxPooled = 1024;       // bytes of a freed block that is kept …
+inline constexpr std::size_t kMaxPooledBlocks = 256;  // … and how many of a size, in each thread
 inline constexpr std::size_t kMaxRead = 1024;         // symbolic files written by a command
 
 }  // namespace wick::shell

@@ -8,7 +8,7 @@
 
 namespace wick::shell {
 
-bool Parser::parse_all(std::vector<Node>& out) {
+bool Parser::parse_all(List<Node>& out) {
   constexpr std::ptrdiff_t kMost = 64;
   out.reserve(
       static_cast<std::size_t>(std::min(1 + std::count(text_.begin(), text_.end(), '\n'), kMost)));
@@ -16,7 +16,7 @@ bool Parser::parse_all(std::vector<Node>& out) {
   return at_end() || unexpected();
 }
 
-bool Parser::list(std::vector<Node>& out) {
+bool Parser::list(List<Node>& out) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   while (true) {
@@ -33,7 +33,7 @@ bool Parser::list(std::vector<Node>& out) {
   }
 }
 
-bool Parser::body(std::vector<Node>& out, const char* what) {
+bool Parser::body(List<Node>& out, const char* what) {
   const int begin = pos_;
   if (!list(out)) return false;
   if (!out.empty() || is_zsh()) return true;
@@ -202,7 +202,7 @@ bool Parser::simple(Node& out) {
 bool Parser::simple_word(Node& out, bool& takes_assignments) {
   if (takes_assignments) {  // declare a=(1 2)
     Attempt attempt(*this);
-    std::vector<Assignment> found;
+    List<Assignment> found;
     bool is_one = false;
     if (!try_assignment(found, false, is_one)) return false;
     if (is_one && found.front().is_array) {
@@ -230,7 +230,7 @@ bool follows_name(char c) noexcept {
 }
 
 // Whether what stands behind a [ has no blank or operator, so that it reads the same in a word.
-bool is_one_word(const std::vector<WordPart>& index) noexcept {
+bool is_one_word(const List<WordPart>& index) noexcept {
   return std::all_of(index.begin(), index.end(), [](const WordPart& part) {
     return part.kind != PartKind::kLiteral ||
            std::none_of(part.text.begin(), part.text.end(), is_meta);
@@ -247,7 +247,7 @@ bool Parser::is_name_here(int begin) const {
 // name
 // (`is_first`) all up to the ] is one word for bash, blanks too; behind `declare` it is not. To us
 // a word NAME[ with blanks that is no assignment is an error.
-bool Parser::try_assignment(std::vector<Assignment>& out, bool is_first, bool& is_one) {
+bool Parser::try_assignment(List<Assignment>& out, bool is_first, bool& is_one) {
   is_one = false;
   if (!is_name_here(0)) return true;
   const int begin = pos_;

@@ -319,7 +319,7 @@ bool Parser::coproc(Node& out) {
 // `((`: an arithmetic command if the matching `))` is one, else two subshells.
 bool Parser::arith_command(Node& out, bool& is_one) {
   const int begin = pos_;
-  std::vector<WordPart> found;
+  List<WordPart> found;
   if (!arithmetic_sub(found, begin, is_one)) return false;
   if (!is_one) return true;
   out.kind = NodeKind::kArithmetic;

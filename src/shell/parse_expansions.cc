@@ -14,7 +14,7 @@ bool is_special_parameter(char c) noexcept {
 
 }  // namespace
 
-bool Parser::dollar(std::vector<WordPart>& out, In in) {
+bool Parser::dollar(List<WordPart>& out, In in) {
   take(0);
   const int begin = pos_;
   const bool is_quoted = in == In::kDouble || in == In::kHereDoc || in == In::kBraceDouble;
@@ -51,7 +51,7 @@ bool Parser::dollar(std::vector<WordPart>& out, In in) {
   return true;
 }
 
-bool Parser::parameter(std::vector<WordPart>& out, In in, int begin) {
+bool Parser::parameter(List<WordPart>& out, In in, int begin) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   take();  // {
@@ -149,14 +149,14 @@ bool Parser::parameter_op(Parameter& p, In in, int begin) {
               cat("${", p.name, "…}: '", printable(std::string(1, c)), "' is not known here"));
 }
 
-bool Parser::argument(std::vector<WordPart>& out, In in, bool is_pattern) {
+bool Parser::argument(List<WordPart>& out, In in, bool is_pattern) {
   const bool is_quoted = in == In::kDouble || in == In::kHereDoc || in == In::kBraceDouble;
   return parts(out, is_quoted && !is_pattern ? In::kBraceDouble : In::kBrace);
 }
 
 bool Parser::replacement(Parameter& p, int begin) {
   take();
-  p.op = "/";
+  p.op = '/';
   if (const char c = cur(); c == '/' || c == '#' || c == '%') {
     p.op += c;
     take();
@@ -170,7 +170,7 @@ bool Parser::replacement(Parameter& p, int begin) {
 
 bool Parser::substring(Parameter& p, int begin) {
   take();
-  p.op = ":";
+  p.op = ':';
   if (!parts(p.argument, In::kOffset)) return false;
   if (p.argument.empty() && cur() != ':') return fail(begin, "${name:} has no offset");
   if (cur() != ':') return true;
@@ -179,7 +179,7 @@ bool Parser::substring(Parameter& p, int begin) {
   return parts(p.second, In::kOffset);
 }
 
-bool Parser::subscript(std::vector<WordPart>& out) {
+bool Parser::subscript(List<WordPart>& out) {
   const int begin = pos_;
   if (!parts(out, In::kSubscript)) return false;
   if (cur() != ']' || out.empty()) return fail(begin, "[ is not closed by ], or is empty");
@@ -187,7 +187,7 @@ bool Parser::subscript(std::vector<WordPart>& out) {
   return true;
 }
 
-bool Parser::command_sub(std::vector<WordPart>& out, int begin) {
+bool Parser::command_sub(List<WordPart>& out, int begin) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   take();  // (
@@ -207,7 +207,7 @@ bool Parser::command_sub(std::vector<WordPart>& out, int begin) {
   return true;
 }
 
-bool Parser::process_sub(std::vector<WordPart>& out) {
+bool Parser::process_sub(List<WordPart>& out) {
   const int begin = pos_;
   const std::string direction(1, cur());
   take();
@@ -219,7 +219,7 @@ bool Parser::process_sub(std::vector<WordPart>& out) {
 
 // `…`: the text between, with \$ \` \\ (inside double quotes \" too) unescaped, is parsed by
 // itself.
-bool Parser::back_quote(std::vector<WordPart>& out, In in) {
+bool Parser::back_quote(List<WordPart>& out, In in) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   take(0);
@@ -254,7 +254,7 @@ bool Parser::back_quote(std::vector<WordPart>& out, In in) {
 
 // At `((` behind $. Arithmetic if the matching `))` is one; else nothing is read, and the caller
 // reads a command substitution that begins with a subshell, as bash and dash do.
-bool Parser::arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arithmetic) {
+bool Parser::arithmetic_sub(List<WordPart>& out, int begin, bool& is_arithmetic) {
   Attempt attempt(*this);
   take(2);
   WordPart part(PartKind::kArithmetic, {});
@@ -268,7 +268,7 @@ bool Parser::arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arit
   return attempt.give_up("has too many '((' that are not closed by '))'");
 }
 
-bool Parser::old_arithmetic(std::vector<WordPart>& out, int begin) {
+bool Parser::old_arithmetic(List<WordPart>& out, int begin) {
   take();
   WordPart part(PartKind::kArithmetic, {}, std::string_view("["));
   if (!subscript(part.parts)) return false;

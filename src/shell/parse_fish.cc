@@ -86,11 +86,11 @@ bool FishParser::take_keyword(std::string_view word) {
   return fail(pos_, cat("'", word, "' is wanted here"));
 }
 
-bool FishParser::parse_all(std::vector<Node>& out) {
+bool FishParser::parse_all(List<Node>& out) {
   return list(out) && (at_end() || unexpected());
 }
 
-bool FishParser::list(std::vector<Node>& out) {
+bool FishParser::list(List<Node>& out) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   while (true) {
@@ -111,7 +111,7 @@ bool FishParser::list(std::vector<Node>& out) {
 }
 
 // `and job` and `or job` go on with the statement before.
-bool FishParser::and_or(Node& out, std::vector<Node>& before) {
+bool FishParser::and_or(Node& out, List<Node>& before) {
   const std::string word = ahead();
   if (word != "and" && word != "or") return conjunction(out);
   const int begin = pos_;
@@ -272,7 +272,7 @@ bool FishParser::block(Node& out, std::string_view keyword) {
 }
 
 // One job, and the `and` and `or` behind it.
-bool FishParser::condition(std::vector<Node>& out) {
+bool FishParser::condition(List<Node>& out) {
   blanks();
   if (cur() == ';' || cur() == '\n' || at_end()) return unexpected();
   while (true) {
@@ -359,7 +359,7 @@ bool FishParser::function_block(Node& out) {
 }
 
 // Words up to the end of the line.
-bool FishParser::words(std::vector<Word>& out) {
+bool FishParser::words(List<Word>& out) {
   while (true) {
     blanks();
     if (cur() == ';' || cur() == '\n') return true;

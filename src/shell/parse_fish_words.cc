@@ -6,7 +6,7 @@
 
 namespace wick::shell {
 
-void FishParser::literal(std::vector<WordPart>& out, char c) {
+void FishParser::literal(List<WordPart>& out, char c) {
   if (out.empty() || out.back().kind != PartKind::kLiteral)
     out.emplace_back(PartKind::kLiteral, Span{pos_, pos_});
   out.back().text += c;
@@ -22,7 +22,7 @@ bool FishParser::word(Word& out) {
   return !out.parts.empty() || unexpected();
 }
 
-bool FishParser::parts(std::vector<WordPart>& out, int& braces) {
+bool FishParser::parts(List<WordPart>& out, int& braces) {
   while (true) {
     const int begin = pos_;
     skip_continued();
@@ -59,7 +59,7 @@ bool FishParser::parts(std::vector<WordPart>& out, int& braces) {
 }
 
 // '…': \' and \\ are escapes.
-bool FishParser::single_quote(std::vector<WordPart>& out) {
+bool FishParser::single_quote(List<WordPart>& out) {
   const int begin = pos_++;
   std::string text;
   while (cur() != '\'') {
@@ -73,7 +73,7 @@ bool FishParser::single_quote(std::vector<WordPart>& out) {
   return true;
 }
 
-bool FishParser::double_quote(std::vector<WordPart>& out) {
+bool FishParser::double_quote(List<WordPart>& out) {
   const int begin = pos_++;
   WordPart quoted(PartKind::kDouble, {});
   while (cur() != '"') {
@@ -105,7 +105,7 @@ bool FishParser::double_quote(std::vector<WordPart>& out) {
 }
 
 // Outside quotes: \n, \x41 and the like as in $'…' of other shells; any other character is itself.
-bool FishParser::escape(std::vector<WordPart>& out) {
+bool FishParser::escape(List<WordPart>& out) {
   const int begin = pos_++;
   const char c = cur();
   if (at_end()) return fail(begin, "\\ stands at the end");
@@ -136,7 +136,7 @@ bool FishParser::escape(std::vector<WordPart>& out) {
 }
 
 // $name[…], $$name, $(…).
-bool FishParser::dollar(std::vector<WordPart>& out) {
+bool FishParser::dollar(List<WordPart>& out) {
   const int begin = pos_;
   if (look(1) == '(') {
     ++pos_;
@@ -165,7 +165,7 @@ bool FishParser::dollar(std::vector<WordPart>& out) {
   return true;
 }
 
-bool FishParser::subscript(std::vector<WordPart>& out) {
+bool FishParser::subscript(List<WordPart>& out) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   const int begin = pos_++;
@@ -186,7 +186,7 @@ bool FishParser::subscript(std::vector<WordPart>& out) {
 }
 
 // (…) and $(…), with a subscript behind it: `parts`.
-bool FishParser::substitution(std::vector<WordPart>& out, bool has_dollar) {
+bool FishParser::substitution(List<WordPart>& out, bool has_dollar) {
   const int begin = pos_ - (has_dollar ? 1 : 0);
   ++pos_;
   WordPart part(PartKind::kCommandSub, {}, std::string_view(has_dollar ? "$(" : "("));

@@ -7,7 +7,7 @@
 
 namespace wick::shell {
 
-bool Parser::try_redirect(std::vector<Redirect>& out, bool& is_one) {
+bool Parser::try_redirect(List<Redirect>& out, bool& is_one) {
   is_one = false;
   take(0);
   const char first = look(0);

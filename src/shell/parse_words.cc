@@ -32,7 +32,7 @@ bool ends_in_brace(const Word& word) {
 
 }  // namespace
 
-bool Parser::parse_text(std::vector<WordPart>& out, In in) {
+bool Parser::parse_text(List<WordPart>& out, In in) {
   return parts(out, in) && (at_end() || unexpected());
 }
 
@@ -57,7 +57,7 @@ bool Parser::give_back_brace(Word& out) {
   return !ends_in_brace(out) || fail(pos_ - 1, "two closing braces at the end of a word");
 }
 
-bool Parser::parts(std::vector<WordPart>& out, In in) {
+bool Parser::parts(List<WordPart>& out, In in) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   int parens = 0;  // open ones of an arithmetic expression or a regular expression
@@ -104,7 +104,7 @@ bool Parser::ends(In in, int parens) const {
   return true;
 }
 
-void Parser::literal(std::vector<WordPart>& out, std::string_view text, int begin) {
+void Parser::literal(List<WordPart>& out, std::string_view text, int begin) {
   if (out.empty() || out.back().kind != PartKind::kLiteral) {
     out.emplace_back(PartKind::kLiteral, span_from(begin), text);
     return;
@@ -113,7 +113,7 @@ void Parser::literal(std::vector<WordPart>& out, std::string_view text, int begi
   out.back().span.end = span_from(begin).end;
 }
 
-bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
+bool Parser::part(List<WordPart>& out, In in, int& parens) {
   const char c = cur();
   const bool is_quoted = is_quoted_text(in);
   if (out.empty() || out.back().kind != PartKind::kLiteral) {
@@ -171,7 +171,7 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
 }
 
 // The character here, and those behind it that mean themselves.
-bool Parser::plain_run(std::vector<WordPart>& out) {
+bool Parser::plain_run(List<WordPart>& out) {
   const int begin = pos_;
   auto end = static_cast<std::size_t>(pos_) + 1;
   while (end < text_.size() && is_plain(text_[end]))
@@ -182,7 +182,7 @@ bool Parser::plain_run(std::vector<WordPart>& out) {
   return true;
 }
 
-bool Parser::backslash(std::vector<WordPart>& out, In in) {
+bool Parser::backslash(List<WordPart>& out, In in) {
   const int begin = pos_;
   const char next = static_cast<std::size_t>(pos_) + 1 < text_.size()
                         ? text_[static_cast<std::size_t>(pos_) + 1]
@@ -203,7 +203,7 @@ bool Parser::backslash(std::vector<WordPart>& out, In in) {
   return true;
 }
 
-bool Parser::single_quote(std::vector<WordPart>& out) {
+bool Parser::single_quote(List<WordPart>& out) {
   take(0);
   const int begin = pos_++;
   const std::size_t close = text_.find('\'', static_cast<std::size_t>(pos_));
@@ -214,7 +214,7 @@ bool Parser::single_quote(std::vector<WordPart>& out) {
   return true;
 }
 
-bool Parser::double_quote(std::vector<WordPart>& out, PartKind kind, int begin) {
+bool Parser::double_quote(List<WordPart>& out, PartKind kind, int begin) {
   take();  // "
   WordPart quoted(kind, {});
   const bool was_in_test = std::exchange(is_in_test_, false);
@@ -228,7 +228,7 @@ bool Parser::double_quote(std::vector<WordPart>& out, PartKind kind, int begin) 
 }
 
 // $'…': only \' and \\ matter for where it ends.
-bool Parser::ansi_quote(std::vector<WordPart>& out, int begin) {
+bool Parser::ansi_quote(List<WordPart>& out, int begin) {
   take(0);
   ++pos_;  // no take(): within the quotes a backslash before a newline stays
   std::size_t at = static_cast<std::size_t>(pos_);
@@ -242,7 +242,7 @@ bool Parser::ansi_quote(std::vector<WordPart>& out, int begin) {
   return true;
 }
 
-bool Parser::ext_glob(std::vector<WordPart>& out) {
+bool Parser::ext_glob(List<WordPart>& out) {
   const int begin = pos_;
   WordPart glob(PartKind::kExtGlob, {}, std::string(1, cur()));
   take(2);

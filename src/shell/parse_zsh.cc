@@ -68,7 +68,7 @@ bool Parser::zsh_group(Node& out) {
   return zsh_braces(out.bodies.emplace_back());
 }
 
-bool Parser::zsh_braces(std::vector<Node>& out) {
+bool Parser::zsh_braces(List<Node>& out) {
   const int begin = pos_;
   if (cur() != '{') return unexpected();
   take();
@@ -78,13 +78,13 @@ bool Parser::zsh_braces(std::vector<Node>& out) {
   return true;
 }
 
-bool Parser::zsh_sublist(std::vector<Node>& out) {
+bool Parser::zsh_sublist(List<Node>& out) {
   if (at_list_end() || at_separator() || cur() == '\n') return unexpected();
   return and_or(out.emplace_back());
 }
 
 bool Parser::zsh_body(Node& out, bool has_keywords) {
-  std::vector<Node>& body = out.bodies.emplace_back();
+  List<Node>& body = out.bodies.emplace_back();
   if (has_keywords && at_word("do")) {
     take(2);
     return list(body) && take_word("done");

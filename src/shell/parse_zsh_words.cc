@@ -37,7 +37,7 @@ bool Parser::is_zsh_word() const {
 }
 
 // (a|b), (#i), and the qualifiers of a glob: *(.om[1]).
-bool Parser::zsh_word_group(std::vector<WordPart>& out) {
+bool Parser::zsh_word_group(List<WordPart>& out) {
   const int begin = pos_;
   WordPart group(PartKind::kExtGlob, {});
   take();
@@ -50,7 +50,7 @@ bool Parser::zsh_word_group(std::vector<WordPart>& out) {
 }
 
 // Behind $: a name with marks in front, subscripts and modifiers behind.
-bool Parser::zsh_dollar(std::vector<WordPart>& out, In in, int begin) {
+bool Parser::zsh_dollar(List<WordPart>& out, In in, int begin) {
   WordPart named(PartKind::kParameter, {});
   named.parameter = std::make_unique<Parameter>();
   Parameter& p = *named.parameter;
@@ -96,7 +96,7 @@ bool Parser::zsh_dollar(std::vector<WordPart>& out, In in, int begin) {
   return true;
 }
 
-bool Parser::zsh_parameter(std::vector<WordPart>& out, In in, int begin) {
+bool Parser::zsh_parameter(List<WordPart>& out, In in, int begin) {
   const Nest nest(*this);
   if (!nest.ok) return false;
   take();  // {
@@ -210,7 +210,7 @@ bool Parser::zsh_subscripts(Parameter& p) {
     take();
   }
   if (p.index.size() > 1) {  // one literal, as print and parse would make of it
-    std::vector<WordPart> joined;
+    List<WordPart> joined;
     for (WordPart& part : p.index) {
       const bool is_text = part.kind == PartKind::kLiteral;
       if (is_text && !joined.empty() && joined.back().kind == PartKind::kLiteral)

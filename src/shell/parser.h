@@ -92,8 +92,8 @@ class Parser {
         state_(state),
         is_continued_(text.find("\\\n") != std::string_view::npos) {}
 
-  bool parse_all(std::vector<Node>& out);              // a whole text of commands
-  bool parse_text(std::vector<WordPart>& out, In in);  // a whole text of parts
+  bool parse_all(List<Node>& out);              // a whole text of commands
+  bool parse_text(List<WordPart>& out, In in);  // a whole text of parts
 
  private:
   struct Nest;     // counts depth
@@ -126,44 +126,44 @@ class Parser {
 
   // Words and their parts (parse_words.cc, parse_expansions.cc).
   bool word(Word& out, In in = In::kWord);
-  bool parts(std::vector<WordPart>& out, In in);
-  bool part(std::vector<WordPart>& out, In in, int& parens);
-  bool plain_run(std::vector<WordPart>& out);
+  bool parts(List<WordPart>& out, In in);
+  bool part(List<WordPart>& out, In in, int& parens);
+  bool plain_run(List<WordPart>& out);
   bool ends(In in, int parens) const;
-  bool backslash(std::vector<WordPart>& out, In in);
-  void literal(std::vector<WordPart>& out, std::string_view text, int begin);
+  bool backslash(List<WordPart>& out, In in);
+  void literal(List<WordPart>& out, std::string_view text, int begin);
   bool give_back_brace(Word& out);
-  bool single_quote(std::vector<WordPart>& out);
-  bool double_quote(std::vector<WordPart>& out, PartKind kind, int begin);
-  bool ansi_quote(std::vector<WordPart>& out, int begin);
-  bool ext_glob(std::vector<WordPart>& out);
-  bool dollar(std::vector<WordPart>& out, In in);
-  bool parameter(std::vector<WordPart>& out, In in, int begin);
+  bool single_quote(List<WordPart>& out);
+  bool double_quote(List<WordPart>& out, PartKind kind, int begin);
+  bool ansi_quote(List<WordPart>& out, int begin);
+  bool ext_glob(List<WordPart>& out);
+  bool dollar(List<WordPart>& out, In in);
+  bool parameter(List<WordPart>& out, In in, int begin);
   bool parameter_name(Parameter& p, int begin);
   bool parameter_op(Parameter& p, In in, int begin);
   bool substring(Parameter& p, int begin);
   bool replacement(Parameter& p, int begin);
-  bool argument(std::vector<WordPart>& out, In in, bool is_pattern);
-  bool subscript(std::vector<WordPart>& out);
-  bool command_sub(std::vector<WordPart>& out, int begin);
-  bool back_quote(std::vector<WordPart>& out, In in);
-  bool process_sub(std::vector<WordPart>& out);
-  bool arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arithmetic);
-  bool old_arithmetic(std::vector<WordPart>& out, int begin);
+  bool argument(List<WordPart>& out, In in, bool is_pattern);
+  bool subscript(List<WordPart>& out);
+  bool command_sub(List<WordPart>& out, int begin);
+  bool back_quote(List<WordPart>& out, In in);
+  bool process_sub(List<WordPart>& out);
+  bool arithmetic_sub(List<WordPart>& out, int begin, bool& is_arithmetic);
+  bool old_arithmetic(List<WordPart>& out, int begin);
 
   // Commands (parse_commands.cc, parse_compound.cc).
-  bool list(std::vector<Node>& out);                    // until a word or character that ends lists
-  bool body(std::vector<Node>& out, const char* what);  // the same, at least one command
+  bool list(List<Node>& out);                    // until a word or character that ends lists
+  bool body(List<Node>& out, const char* what);  // the same, at least one command
   bool and_or(Node& out);
   bool pipeline(Node& out);
   bool command(Node& out);
   bool simple(Node& out);
   bool simple_word(Node& out, bool& takes_assignments);
-  bool try_assignment(std::vector<Assignment>& out, bool is_first, bool& is_one);
+  bool try_assignment(List<Assignment>& out, bool is_first, bool& is_one);
   bool assignment_value(Assignment& out);
   bool array_elements(Assignment& out);
   bool redirects(Node& out);
-  bool try_redirect(std::vector<Redirect>& out, bool& is_one);
+  bool try_redirect(List<Redirect>& out, bool& is_one);
   bool redirect_op(Redirect& out);
   bool here_doc_start(Redirect& out);
   bool read_here_docs();
@@ -194,16 +194,16 @@ class Parser {
   // What only zsh has (parse_zsh.cc, parse_zsh_words.cc).
   bool zsh_compound(Node& out, bool& is_compound);
   bool zsh_body(Node& out, bool has_keywords);  // do … done, { … } or one command
-  bool zsh_braces(std::vector<Node>& out);
-  bool zsh_sublist(std::vector<Node>& out);
+  bool zsh_braces(List<Node>& out);
+  bool zsh_sublist(List<Node>& out);
   bool zsh_if(Node& out);
   bool zsh_for(Node& out, bool is_foreach);
   bool zsh_group(Node& out);
   bool zsh_function(Node& out, int begin, std::string names);
   bool zsh_anonymous(Node& out);
-  bool zsh_word_group(std::vector<WordPart>& out);
-  bool zsh_dollar(std::vector<WordPart>& out, In in, int begin);
-  bool zsh_parameter(std::vector<WordPart>& out, In in, int begin);
+  bool zsh_word_group(List<WordPart>& out);
+  bool zsh_dollar(List<WordPart>& out, In in, int begin);
+  bool zsh_parameter(List<WordPart>& out, In in, int begin);
   bool zsh_flags(Parameter& p, int begin);
   bool zsh_name(Parameter& p, In in, int begin);
   bool zsh_subscripts(Parameter& p);

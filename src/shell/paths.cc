@@ -36,7 +36,7 @@ std::string normal_path(std::string_view path, std::string_view cwd) {
   out.reserve(cwd.size() + path.size() + 2);
   if (!path.starts_with('/')) add(cwd);
   add(path);
-  if (out.empty()) out = is_absolute ? "/" : ".";
+  if (out.empty()) out = is_absolute ? '/' : '.';
   return out;
 }
 
@@ -175,7 +175,7 @@ Glob split_glob(std::string_view path) {
     }
     at = end;
   }
-  if (out.folder.empty()) out.folder = path.starts_with('/') ? "/" : ".";
+  if (out.folder.empty()) out.folder = path.starts_with('/') ? '/' : '.';
   return out;
 }
 

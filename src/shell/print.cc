@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/strings.h"
 #include "shell/parser.h"
 #include "shell/print_fish.h"
 
@@ -15,7 +16,7 @@ class Printer {
  public:
   explicit Printer(Dialect dialect) : dialect_(dialect) {}
 
-  void list(const std::vector<Node>& nodes);
+  void list(const List<Node>& nodes);
   void node(const Node& node);
   void word(const Word& word);
   void newline();
@@ -26,7 +27,7 @@ class Printer {
   }
 
  private:
-  void parts(const std::vector<WordPart>& parts);
+  void parts(const List<WordPart>& parts);
   void part(const WordPart& part);
   void parameter(const Parameter& p);
   void simple(const Node& node);
@@ -34,7 +35,7 @@ class Printer {
   void redirects(const Node& node);
   void redirect(const Redirect& r);
   void compound(const Node& node);
-  void inner(const std::vector<Node>& nodes);
+  void inner(const List<Node>& nodes);
   void if_command(const Node& node);
   void loop_head(const Node& node);
   void case_command(const Node& node);
@@ -59,7 +60,7 @@ void Printer::close() {
   out_ += ')';
 }
 
-void Printer::list(const std::vector<Node>& nodes) {
+void Printer::list(const List<Node>& nodes) {
   for (const Node& item : nodes) {
     node(item);
     if (item.is_background) out_ += " &";
@@ -67,7 +68,7 @@ void Printer::list(const std::vector<Node>& nodes) {
   }
 }
 
-void Printer::inner(const std::vector<Node>& nodes) {
+void Printer::inner(const List<Node>& nodes) {
   newline();
   list(nodes);
 }
@@ -207,7 +208,7 @@ void Printer::redirect(const Redirect& r) {
     out_ += r.here_doc->delimiter;
   } else {
     for (const char c : r.here_doc->delimiter)
-      out_ += c == '\'' ? std::string("\\'") : "'" + std::string(1, c) + "'";
+      out_ += c == '\'' ? std::string("\\'") : cat("'", std::string_view(&c, 1), "'");
     if (r.here_doc->delimiter.empty()) out_ += "''";
   }
   pending_.push_back(r.here_doc.get());
@@ -218,7 +219,7 @@ void Printer::word(const Word& word) {
   parts(word.parts);
 }
 
-void Printer::parts(const std::vector<WordPart>& parts) {
+void Printer::parts(const List<WordPart>& parts) {
   for (const WordPart& p : parts)
     part(p);
 }
@@ -451,7 +452,7 @@ std::string print(const Script& script) {
   Printer printer(script.dialect);
   printer.list(script.body);
   std::string text = printer.take();
-  if (text.starts_with('^')) text.insert(0, " ");  // `^old^new` of a typed line
+  if (text.starts_with('^')) text.insert(text.begin(), ' ');  // `^old^new` of a typed line
   return text;
 }
 

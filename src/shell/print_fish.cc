@@ -11,7 +11,7 @@ namespace {
 
 class FishPrinter {
  public:
-  void list(const std::vector<Node>& nodes) {
+  void list(const List<Node>& nodes) {
     for (const Node& item : nodes) {
       node(item);
       if (item.is_background) out_ += " &";
@@ -26,14 +26,14 @@ class FishPrinter {
   std::string take() { return std::move(out_); }
 
  private:
-  void parts(const std::vector<WordPart>& parts, bool is_quoted) {
+  void parts(const List<WordPart>& parts, bool is_quoted) {
     for (const WordPart& p : parts)
       part(p, is_quoted);
   }
 
   void part(const WordPart& part, bool is_quoted);
 
-  void words(const std::vector<Word>& words) {
+  void words(const List<Word>& words) {
     for (const Word& w : words) {
       out_ += ' ';
       word(w);
@@ -190,7 +190,7 @@ void FishPrinter::node(const Node& node) {
 
 }  // namespace
 
-std::string print_fish(const std::vector<Node>& nodes) {
+std::string print_fish(const List<Node>& nodes) {
   FishPrinter printer;
   printer.list(nodes);
   return printer.take();

@@ -8,7 +8,7 @@
 
 namespace wick::shell {
 
-std::string print_fish(const std::vector<Node>& nodes);
+std::string print_fish(const List<Node>& nodes);
 std::string print_fish(const Node& node);
 std::string print_fish(const Word& word);
 

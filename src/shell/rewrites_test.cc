@@ -59,7 +59,7 @@ std::string in_quotes(const std::string& text) {
 }
 
 // The simple commands of a script that stand in its own text, not in quotes or substitutions.
-void collect(const std::vector<Node>& nodes, std::vector<const Node*>& out) {
+void collect(const List<Node>& nodes, std::vector<const Node*>& out) {
   for (const Node& node : nodes) {
     if (node.kind == NodeKind::kSimple && !node.words.empty()) out.push_back(&node);
     collect(node.children, out);

@@ -38,7 +38,7 @@ bool equal(const Test& a, const Test& b);
 bool equal(const CaseItem& a, const CaseItem& b);
 
 template <class T>
-bool equal(const std::vector<T>& a, const std::vector<T>& b) {
+bool equal(const List<T>& a, const List<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const T& x, const T& y) { return equal(x, y); });
 }

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "shell/pool.h"
+
 namespace wick::shell {
 
 // Bytes [begin, end) of the source as given.
@@ -47,8 +49,8 @@ struct WordPart {
   PartKind kind = PartKind::kLiteral;
   Span span;
   std::string text;
-  std::vector<WordPart> parts;
-  std::vector<Node> body;
+  List<WordPart> parts;
+  List<Node> body;
   std::unique_ptr<Parameter> parameter;
 
   WordPart();
@@ -68,20 +70,20 @@ struct Parameter {
   bool is_indirect = false;  // ${!name}
   bool has_index = false;    // ${name[index]}
   bool has_pieces = false;   // ${name:offset:length}, ${name/pattern/text}: `second` is there
-  std::vector<WordPart> index = {};
+  List<WordPart> index = {};
   std::string op = {};
-  std::vector<WordPart> argument = {};
-  std::vector<WordPart> second = {};
+  List<WordPart> argument = {};
+  List<WordPart> second = {};
   std::string flags = {};             // zsh: ${(flags)name}, without the parentheses
   std::string marks = {};             // zsh: ^ = ~ + in front of the name
-  std::vector<WordPart> nested = {};  // zsh: ${${…}…}, one part instead of a name
+  List<WordPart> nested = {};  // zsh: ${${…}…}, one part instead of a name
 };
 
 struct Assignment;
 
 struct Word {
   Span span;
-  std::vector<WordPart> parts;
+  List<WordPart> parts;
   std::unique_ptr<Assignment> array;  // declare a=(1 2): the word is this assignment
 
   Word();
@@ -92,7 +94,7 @@ struct Word {
 
 struct ArrayElement {
   bool has_index = false;
-  std::vector<WordPart> index = {};
+  List<WordPart> index = {};
   Word value = {};
 };
 
@@ -101,9 +103,9 @@ struct Assignment {
   Span span = {};
   std::string name = {};
   bool has_index = false, is_append = false, is_array = false;
-  std::vector<WordPart> index = {};
+  List<WordPart> index = {};
   Word value = {};
-  std::vector<ArrayElement> elements = {};
+  List<ArrayElement> elements = {};
 };
 
 enum class RedirectOp : std::uint8_t {
@@ -127,7 +129,7 @@ struct HereDoc {
   bool strips_tabs = false;
   Span span = {};
   std::string text = {};             // the body as written, without the tabs of <<-
-  std::vector<WordPart> parts = {};  // one kSingle if quoted; else text and expansions
+  List<WordPart> parts = {};  // one kSingle if quoted; else text and expansions
 };
 
 struct Redirect {
@@ -145,8 +147,8 @@ enum class TestKind : std::uint8_t { kWord, kUnary, kBinary, kNot, kAnd, kOr, kG
 struct Test {
   TestKind kind = TestKind::kWord;
   std::string op = {};
-  std::vector<Word> words = {};
-  std::vector<Test> inner = {};
+  List<Word> words = {};
+  List<Test> inner = {};
 };
 
 enum class NodeKind : std::uint8_t {
@@ -172,8 +174,8 @@ enum class NodeKind : std::uint8_t {
 };
 
 struct CaseItem {
-  std::vector<Word> patterns = {};
-  std::vector<Node> body;
+  List<Word> patterns = {};
+  List<Node> body;
   std::string end = {};  // ";;", ";&", ";;&"
 };
 
@@ -183,14 +185,14 @@ struct Node {
   bool is_negated = false, is_timed = false, is_background = false, has_in = false;
   bool pipes_stderr = false;  // |& behind this command
   std::string name;
-  std::vector<Assignment> assignments;
-  std::vector<Word> words;
-  std::vector<Redirect> redirects;
-  std::vector<Node> children;
+  List<Assignment> assignments;
+  List<Word> words;
+  List<Redirect> redirects;
+  List<Node> children;
   std::vector<bool> joins;  // of kAndOr: true is &&
-  std::vector<std::vector<Node>> bodies;
-  std::vector<CaseItem> items;
-  std::vector<std::vector<WordPart>> arithmetic;
+  List<List<Node>> bodies;
+  List<CaseItem> items;
+  List<List<WordPart>> arithmetic;
   std::unique_ptr<Test> test;
 };
 
@@ -198,7 +200,7 @@ struct Script {
   std::string source = {};
   Dialect dialect = Dialect::kBash;
   Mode mode = Mode::kScript;
-  std::vector<Node> body = {};
+  List<Node> body = {};
 };
 
 // The text of a word without quotes or expansions, null if it has any: `then`, `-x`, `a{b`.

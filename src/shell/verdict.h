@@ -101,7 +101,7 @@ struct Profile {
 // A simple command as it is run, behind expansions, wrappers and functions. A word that is not
 // exactly known is empty, and may stand for several.
 struct Call {
-  std::vector<std::optional<std::string>> argv = {};  // the name without a system directory
+  List<std::optional<std::string>> argv = {};  // the name without a system directory
   Span span = {};
 
   bool operator==(const Call& other) const { return argv == other.argv; }
