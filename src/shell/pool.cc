@@ -42,14 +42,16 @@ struct Block {
 struct Blocks {
   std::array<Block*, kMaxPooled / kStep + 1> first = {};  // by size in steps
   std::array<std::size_t, kMaxPooled / kStep + 1> n = {};
-  bool is_closed = false;
+  bool is_open = false;  // a Cleaner will return them
 };
 
 thread_local constinit Blocks blocks = {};
 
 struct Cleaner {
+  Cleaner() noexcept { blocks.is_open = true; }
+
   ~Cleaner() {
-    blocks.is_closed = true;
+    blocks.is_open = false;
     for (Block*& first : blocks.first) {
       while (first != nullptr)
         ::operator delete(std::exchange(first, first->next));
@@ -77,7 +79,7 @@ void* take_block(std::size_t bytes) {
 
 void give_block(void* block, std::size_t bytes) noexcept {
   const std::size_t steps = steps_of(bytes);
-  if (bytes > kMaxPooled || blocks.is_closed || blocks.n[steps] == kMaxPooledBlocks)
+  if (bytes > kMaxPooled || !blocks.is_open || blocks.n[steps] == kMaxPooledBlocks)
     return ::operator delete(block);
   blocks.first[steps] = ::new (block) Block{blocks.first[steps]};
   ++blocks.n[steps];
