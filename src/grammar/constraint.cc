@@ -36,7 +36,7 @@ Result<bool> Constraint::accept(TokenId id) {
   return true;
 }
 
-Result<int> Constraint::validate(std::span<const TokenId> draft) {
+Result<int> Constraint::append(std::span<const TokenId> draft) {
   int n = 0;
   for (const TokenId id : draft) {
     auto accepted = accept(id);
@@ -47,8 +47,20 @@ Result<int> Constraint::validate(std::span<const TokenId> draft) {
     if (!*accepted) break;
     ++n;
   }
+  return n;
+}
+
+Result<int> Constraint::validate(std::span<const TokenId> draft) {
+  WICK_TRY(const int n, append(draft));
   rollback(n);
   return n;
+}
+
+Result<bool> Constraint::is_completed_by(std::span<const TokenId> tokens) {
+  WICK_TRY(const int n, append(tokens));
+  const bool is_end = n == static_cast<int>(tokens.size()) && is_complete();
+  rollback(n);
+  return is_end;
 }
 
 void Constraint::rollback(int n_tokens) noexcept {

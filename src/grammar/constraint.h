@@ -37,6 +37,9 @@ class Constraint {
   // How many tokens of `draft`, in order, would be accepted; appends none.
   Result<int> validate(std::span<const TokenId> draft);
 
+  // Whether `tokens`, in order, would be accepted and complete the document; appends none.
+  Result<bool> is_completed_by(std::span<const TokenId> tokens);
+
   // Takes back the last `n_tokens`, at most all.
   void rollback(int n_tokens) noexcept;
 
@@ -63,6 +66,9 @@ class Constraint {
     StateId state = kDeadState;
     bool is_ended = false;
   };
+
+  // Appends tokens of `draft` up to one that may not come; how many.
+  Result<int> append(std::span<const TokenId> draft);
 
   std::shared_ptr<TokenMasks> masks_;
   std::vector<Place> states_ = {};

@@ -42,7 +42,7 @@ class FormatFilter final : public TokenFilter {
         reasoning_mark_(plan.reasoning_end),
         reasoning_end_(std::move(reasoning_end)),
         plan_(format_->closing),
-        has_plan_(format_->can_close && plan.mask == nullptr) {
+        known_(format_->can_close && plan.mask == nullptr ? Known::kShortest : Known::kNone) {
     if (plan.mask != nullptr) mask_.emplace(plan.mask, tokenizer);
     horizon_ = kClosingHorizon + 4 * static_cast<int>(plan_.size());
     is_reasoning_ = !reasoning_end_.empty();
@@ -93,6 +93,14 @@ class FormatFilter final : public TokenFilter {
   const Error& failure() const noexcept override { return failure_; }
 
  private:
+  // What plan_ is for the text before the next token.
+  enum class Known : std::uint8_t {
+    kNone,     // no end was found
+    kOld,      // that of a text before
+    kSome,     // an end; a shorter one may be there
+    kShortest  // the shortest one that the search finds
+  };
+
   TokenId fail(const Error& error) {
     failure_ = error;
     return -1;
@@ -102,7 +110,7 @@ class FormatFilter final : public TokenFilter {
   TokenId reason(TokenId id, int n_left) {
     const bool has_room = static_cast<int>(plan_.size()) <= n_left;
     const bool began_end = plan_.size() < reasoning_end_.size() + format_->closing.size();
-    if (has_plan_ && (began_end || !has_room)) id = take_planned();
+    if (known_ != Known::kNone && (began_end || !has_room)) id = take_planned();
     tail_ += tokenizer_->bytes(id);
     const std::size_t end = tail_.find(reasoning_mark_);
     if (end != std::string::npos) {
@@ -131,15 +139,15 @@ class FormatFilter final : public TokenFilter {
     const bool is_waiting = n_unplanned_ > 0;
     if (is_waiting) --n_unplanned_;
     if (mask_ || n_left > horizon_ || is_waiting || constraint_.is_ended()) {
-      is_plan_old_ = true;
+      known_ = Known::kOld;
       return id;
     }
     if (is_closing_) return steer(id, n_left);
-    const auto after = constraint_.closing();
+    if (keeps_plan(id, n_left)) return id;
+    auto after = constraint_.closing();
     if (after && static_cast<int>(after->size()) <= n_left) {
-      plan_ = *after;
-      has_plan_ = true;
-      is_plan_old_ = false;
+      plan_ = *std::move(after);
+      known_ = Known::kShortest;
       next_wait_ = 1;
       return id;
     }
@@ -147,19 +155,37 @@ class FormatFilter final : public TokenFilter {
     return steer(id, n_left);
   }
 
+  // The plan of the text before `id`, or what is left of it, completes the text behind `id`, too: a
+  // look along a plan costs far less than a search for a shorter one.
+  bool keeps_plan(TokenId id, int n_left) {
+    if (plan_.empty()) return false;
+    const bool is_planned = id == plan_.front();
+    const auto rest = std::span<const TokenId>(plan_).subspan(is_planned ? 1 : 0);
+    if (static_cast<int>(rest.size()) > n_left) return false;
+    const auto is_end = constraint_.is_completed_by(rest);
+    if (!is_end || !*is_end) return false;
+    if (is_planned) plan_.erase(plan_.begin());
+    if (!is_planned || known_ != Known::kShortest) known_ = Known::kSome;
+    next_wait_ = 1;
+    return true;
+  }
+
   // `id`, which has been accepted, leaves too few tokens, or no end is known from there: takes the
   // next token of the shortest end. Where there is none, the next search waits, each time twice as
   // long.
   TokenId steer(TokenId id, int n_left) {
     constraint_.rollback(1);
-    if (is_plan_old_) {
+    if (known_ == Known::kOld || known_ == Known::kSome) {
       auto before = constraint_.closing();
-      has_plan_ = static_cast<bool>(before);
-      if (before) plan_ = *std::move(before);
-      is_plan_old_ = false;
+      if (before && (known_ == Known::kOld || before->size() < plan_.size())) {
+        plan_ = *std::move(before);
+        known_ = Known::kShortest;
+      } else {
+        known_ = known_ == Known::kSome ? Known::kShortest : Known::kNone;
+      }
     }
     TokenId taken = id;
-    if (has_plan_ && static_cast<int>(plan_.size()) <= n_left + 1) {
+    if (known_ != Known::kNone && static_cast<int>(plan_.size()) <= n_left + 1) {
       if (!plan_.empty()) {
         taken = take_planned();
       } else if (const auto ends = tokenizer_->ends(); !ends.empty()) {
@@ -167,7 +193,7 @@ class FormatFilter final : public TokenFilter {
       }
     } else {
       is_closing_ = false;
-      is_plan_old_ = true;
+      known_ = Known::kOld;
       n_unplanned_ = std::exchange(next_wait_, std::min(2 * next_wait_, kMaxWait));
     }
     const auto is_accepted = constraint_.accept(taken);
@@ -193,7 +219,8 @@ class FormatFilter final : public TokenFilter {
   std::string_view reasoning_mark_;  // that ends the reasoning
   std::vector<TokenId> reasoning_end_;
   std::vector<TokenId> plan_;  // tokens that complete the text from here
-  bool has_plan_, is_plan_old_ = false, is_reasoning_ = false, is_over_ = false;
+  Known known_;
+  bool is_reasoning_ = false, is_over_ = false;
   bool is_closing_ = false;  // the plan is followed to its end, without another search
   int horizon_ = 0;          // tokens left from which on a plan is kept
   // Tokens without a search, as the last ones found no end that fits.
