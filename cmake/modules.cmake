@@ -41,7 +41,7 @@ set(WICK_NEEDS_cli CLI11::CLI11 PkgConfig::LIBEDIT)
 set(WICK_CROSS_MODULES base quant kernels)
 
 # Modules with loops that take time; they compile with WICK_HOT_FLAGS besides, tests with WICK_TEST_FLAGS (CMakePresets.json).
-set(WICK_HOT_MODULES quant sample kernels backend shell)
+set(WICK_HOT_MODULES quant sample kernels backend)
 
 # Modules without loops that take time; they compile with WICK_COLD_FLAGS besides, which keep the program small.
 set(WICK_COLD_MODULES hub config cli)

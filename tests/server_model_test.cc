@@ -236,7 +236,7 @@ TEST(ServerModel, WhatTheModelCannotIsRefusedByName) {
   };
   EXPECT_EQ(refused(R"("response_format":{"type":"yaml"})"),
             "response_format response_format_unsupported");
-  EXPECT_EQ(refused(R"("json_schema":{"uniqueItems":true})"), "response_format schema_keyword");
+  EXPECT_EQ(refused(R"("json_schema":{"multipleOf":3})"), "response_format schema_keyword");
   EXPECT_EQ(refused(R"("guided_regex":"(a")"), "response_format regex_syntax");
   EXPECT_EQ(refused(R"("grammar":"root ::= (")"), "response_format bad_grammar");
   EXPECT_EQ(refused(R"("guided_regex":"a{99}","max_tokens":9)"), "max_tokens max_tokens_too_small");

@@ -53,7 +53,7 @@ def openai_errors(client, model):
     refused(openai.BadRequestError, "context_length_exceeded", ask(max_tokens=10**7))
     refused(openai.BadRequestError, "invalid_value", ask(temperature=-1))
     refused(openai.BadRequestError, "response_format_unsupported", ask(response_format={"type": "yaml"}))
-    refused(openai.BadRequestError, "schema_keyword", ask(response_format=json_schema({"uniqueItems": True})))
+    refused(openai.BadRequestError, "schema_keyword", ask(response_format=json_schema({"multipleOf": 3})))
 
 
 def function(name, **properties):
