@@ -70,6 +70,20 @@ using Longs = std::uint64_t __attribute__((vector_size(32)));
   return a[0] > a[1] ? a[0] : a[1];
 }
 
+// A chunk whose logits of tokens that are not allowed are -infinity.
+[[gnu::always_inline]] inline void allow_body(const float* x, const std::uint64_t* allowed,
+                                              float* out) noexcept {
+  const Floats nothing = Floats{} + kNothing;
+  const Masks bits = {1, 2, 4, 8, 16, 32, 64, 128};
+  for (std::size_t i = 0; i < kScanChunk; i += kLanes) {
+    const Masks byte = Masks{} + static_cast<std::int32_t>(allowed[i / 64] >> (i % 64) & 0xff);
+    Floats v;
+    std::memcpy(&v, x + i, sizeof v);
+    v = (byte & bits) == bits ? v : nothing;
+    std::memcpy(out + i, &v, sizeof v);
+  }
+}
+
 // Places of the logits that are at least `least`, in order; returns how many.
 [[gnu::always_inline]] inline int find_body(const float* x, float least,
                                             std::uint16_t* out) noexcept {
@@ -146,6 +160,7 @@ using Longs = std::uint64_t __attribute__((vector_size(32)));
 
 struct Kernels {
   float (*max)(const float*) noexcept;
+  void (*allow)(const float*, const std::uint64_t*, float*) noexcept;
   int (*find)(const float*, float, std::uint16_t*) noexcept;
   void (*moments)(const float*, float, float, double*) noexcept;
   double (*exp_sum)(const float*, float) noexcept;
@@ -156,6 +171,10 @@ namespace plain {
 
 float max(const float* x) noexcept {
   return max_body(x);
+}
+
+void allow(const float* x, const std::uint64_t* allowed, float* out) noexcept {
+  allow_body(x, allowed, out);
 }
 
 int find(const float* x, float least, std::uint16_t* out) noexcept {
@@ -176,13 +195,19 @@ void weigh(const Candidate* items, std::size_t n, float top, double* weights) no
 
 }  // namespace plain
 
-constexpr Kernels kPlain = {plain::max, plain::find, plain::moments, plain::exp_sum, plain::weigh};
+constexpr Kernels kPlain = {plain::max,     plain::allow,   plain::find,
+                            plain::moments, plain::exp_sum, plain::weigh};
 
 #if defined(__x86_64__)
 namespace avx2 {
 
 [[gnu::target("avx2")]] float max(const float* x) noexcept {
   return max_body(x);
+}
+
+[[gnu::target("avx2")]] void allow(const float* x, const std::uint64_t* allowed,
+                                   float* out) noexcept {
+  allow_body(x, allowed, out);
 }
 
 [[gnu::target("avx2")]] int find(const float* x, float least, std::uint16_t* out) noexcept {
@@ -204,7 +229,8 @@ namespace avx2 {
 
 }  // namespace avx2
 
-constexpr Kernels kAvx2 = {avx2::max, avx2::find, avx2::moments, avx2::exp_sum, avx2::weigh};
+constexpr Kernels kAvx2 = {avx2::max,     avx2::allow,   avx2::find,
+                           avx2::moments, avx2::exp_sum, avx2::weigh};
 #endif
 
 const Kernels& kernels() noexcept {
@@ -218,29 +244,34 @@ const Kernels& kernels() noexcept {
   return kPlain;
 }
 
-// Calls each(chunk, first id) for every chunk; `chunk` points to 512 logits. A chunk that is not
-// whole or not all allowed is a copy.
-template <class Each>
-void for_each_chunk(const Vocabulary& v, Each&& each) noexcept {
+// Calls each(chunk, first id) for every chunk that wants(first id) names; `chunk` points to 512
+// logits. A chunk that is not whole or not all allowed is a copy.
+template <class Wants, class Each>
+void for_chunks(const Vocabulary& v, Wants&& wants, Each&& each) noexcept {
   alignas(64) float copy[kScanChunk];
   const std::size_t size = v.logits.size();
   for (std::size_t at = 0; at < size; at += kScanChunk) {
+    if (!wants(at)) continue;
     const float* x = v.logits.data() + at;
     const std::size_t n = std::min(kScanChunk, size - at);
-    bool is_whole = n == kScanChunk;
-    for (std::size_t i = at / 64; i < (at + n + 63) / 64 && !v.allowed.empty(); ++i)
-      is_whole = is_whole && v.allowed[i] == ~std::uint64_t{0};
-    if (!is_whole) {
+    const auto allowed = v.allowed.empty() ? v.allowed : v.allowed.subspan(at / 64, (n + 63) / 64);
+    if (n < kScanChunk) {
       for (std::size_t i = 0; i < kScanChunk; ++i) {
-        const std::size_t id = at + i;
-        const bool is_in =
-            i < n && (v.allowed.empty() || (v.allowed[id / 64] >> (id % 64) & 1) != 0);
+        const bool is_in = i < n && (allowed.empty() || (allowed[i / 64] >> (i % 64) & 1) != 0);
         copy[i] = is_in ? x[i] : kNothing;
       }
+      x = copy;
+    } else if (!std::all_of(allowed.begin(), allowed.end(), [](auto word) { return ~word == 0; })) {
+      kernels().allow(x, allowed.data(), copy);
       x = copy;
     }
     each(x, at);
   }
+}
+
+template <class Each>
+void for_each_chunk(const Vocabulary& v, Each&& each) noexcept {
+  for_chunks(v, [](std::size_t) { return true; }, each);
 }
 
 bool is_better(const Candidate& a, const Candidate& b) noexcept {  // and, in a heap, on top last
@@ -295,8 +326,8 @@ std::size_t select_top_k(const Vocabulary& v, std::size_t k, float least, std::s
   std::size_t n = 0;
   const auto heap_end = out.begin() + static_cast<std::ptrdiff_t>(k);
   std::uint16_t places[kScanChunk + 1];
-  for_each_chunk(v, [&](const float* x, std::size_t at) {
-    if (maxima[at / kScanChunk] < least) return;
+  const auto has_any = [&](std::size_t at) { return maxima[at / kScanChunk] >= least; };
+  for_chunks(v, has_any, [&](const float* x, std::size_t at) {
     const int found = kernel.find(x, least, places);
     for (int i = 0; i < found; ++i) {
       const Candidate candidate{static_cast<TokenId>(at + places[i]), x[places[i]]};

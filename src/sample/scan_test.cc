@@ -72,7 +72,9 @@ std::vector<Case> cases() {
       if (kind == 3) {
         one.allowed.assign((one.logits.size() + 63) / 64, ~std::uint64_t{0});
         for (std::size_t i = 0; i < one.allowed.size(); i += 3)
-          one.allowed[i] = rng();
+          one.allowed[i] = std::uint64_t{rng()} << 32U | rng();
+        for (std::size_t i = 16; i < one.allowed.size() / 2; ++i)
+          one.allowed[i] = 0;
       }
       for (std::size_t i = 0; i < one.logits.size(); ++i) {
         const bool is_in = one.allowed.empty() || (one.allowed[i / 64] >> (i % 64) & 1) != 0;
