@@ -140,7 +140,10 @@ bool ExprPool::equals(const Expr& a, std::span<const ExprId> a_children,
 void ExprPool::grow_table() {
   std::vector<std::uint32_t> bigger(table_.size() * 2);
   for (auto id = static_cast<ExprId>(exprs_.n_base()); id < exprs_.size(); ++id) {
-    std::size_t at = hash_of(exprs_[id], children(exprs_[id])) & (bigger.size() - 1);
+    const Expr& e = exprs_[id];
+    const bool has_children = e.kind == ExprKind::kUnion || e.kind == ExprKind::kIntersection;
+    std::size_t at = hash_of(e, has_children ? children(e) : std::span<const ExprId>());
+    at &= bigger.size() - 1;
     while (bigger[at] != 0) {
       at = (at + 1) & (bigger.size() - 1);
     }
