@@ -291,8 +291,9 @@ Result<std::string> EarleyRecognizer::shortest(StateId id) {
       out = *text + *tail;
     }
   }
-  if (best == nullptr) return Recognizer::shortest(id);
-  return out;
+  // A lexeme that goes on takes what the next one should begin with, so the parts may not be an end.
+  const bool is_end = best != nullptr && (!productions_.is_lexed || accepts(step_all(id, out)));
+  return is_end ? Result<std::string>(std::move(out)) : Recognizer::shortest(id);
 }
 
 // Behind the symbol at the dot.

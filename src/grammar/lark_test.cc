@@ -60,6 +60,17 @@ TEST(Lark, TerminalsAreGreedy) {
   EXPECT_EQ(answer_of("start: A \"b\"\nA: /[ab]+/", "ab"), "no");
 }
 
+// What is the fewest for each terminal is no end where a lexer reads them as one.
+TEST(Lark, AShortEndIsATextOfTheLanguage) {
+  const auto end_of = [](const char* grammar) {
+    const auto made = *EarleyRecognizer::parse(grammar, {});
+    const auto end = made->shortest(made->start());
+    return end ? *end : end.error().id;
+  };
+  EXPECT_EQ(end_of("start: NAME \";\" NAME\nNAME: /[a-z]+/"), "a;a");
+  EXPECT_EQ(end_of("start: NAME NAME\nNAME: /[a-z]+/\n%ignore \" \""), "no_short_end");
+}
+
 TEST(Lark, TextsRangesAndFlags) {
   EXPECT_EQ(answer_of("start: \"Ab-\"i \"0\"..\"9\"", "aB-7"), "yes");
   EXPECT_EQ(answer_of("start: /x[a-c]\\./i", "XB."), "yes");

@@ -234,6 +234,7 @@ ExprId tree(ExprPool& pool, std::span<const std::string_view> texts, std::size_t
 
 ExprId ExprPool::literals(std::span<const std::string_view> texts) {
   if (texts.empty()) return kEmptySet;
+  if (!spend(1 + texts.size() / 4)) return kNoExpr;
   std::vector<std::string_view> sorted(texts.begin(), texts.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
