@@ -366,15 +366,17 @@ class Parser : private GrammarText {
       }
     }
     std::string pattern(text_.substr(begin, at_ - begin));
+    bool ignores_case = false, has_any_dot = false;  // flags may be repeated
     for (++at_; next() >= 'a' && next() <= 'z'; ++at_) {
-      if (next() == 'i') {
-        WICK_TRY(pattern, either_case(pattern));
-      } else if (next() == 's') {
-        pattern = any_dot(pattern);
-      } else if (next() != 'u') {
+      ignores_case = ignores_case || next() == 'i';
+      has_any_dot = has_any_dot || next() == 's';
+      if (std::string_view("isu").find(next()) == std::string_view::npos)
         return bad("this flag of a regular expression is not supported");
-      }
     }
+    if (ignores_case) {
+      WICK_TRY(pattern, either_case(pattern));
+    }
+    if (has_any_dot) pattern = any_dot(pattern);
     return add({.kind = Kind::kRegex, .text = std::move(pattern)});
   }
 

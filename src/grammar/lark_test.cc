@@ -78,6 +78,8 @@ TEST(Lark, TextsRangesAndFlags) {
   EXPECT_EQ(answer_of("start: /a.b/", "a\nb"), "dead at 1");
   EXPECT_EQ(answer_of("start: \"a\" ~ 2 \"b\" ~ 0..1 [\"c\"] \"d\"{1,2}", "aabdd"), "yes");
   EXPECT_EQ(answer_of("start: \"\\u00e9\\n\"", "é\n"), "yes");
+  const std::string repeated = "start: /x./" + std::string(100, 'i') + "s";
+  EXPECT_EQ(answer_of(repeated.c_str(), "X\n"), "yes");
 }
 
 TEST(Lark, JsonRegexAndTokens) {
