@@ -291,7 +291,7 @@ Result<std::string> EarleyRecognizer::shortest(StateId id) {
       out = *text + *tail;
     }
   }
-  // A lexeme that goes on takes what the next one should begin with, so the parts may not be an end.
+  // A lexeme that goes on takes what the next one should begin with, so the parts may be no end.
   const bool is_end = best != nullptr && (!productions_.is_lexed || accepts(step_all(id, out)));
   return is_end ? Result<std::string>(std::move(out)) : Recognizer::shortest(id);
 }
