@@ -324,6 +324,7 @@ class Parser : private GrammarText {
     if (next() == '.' && next(1) == '.' && next(2) == '"') {
       at_ += 2;
       WICK_TRY(const std::string last, quoted());
+      if (text.empty() || last.empty()) return bad("a range has one character on each side");
       const Utf8Char from = decode_utf8(text), to = decode_utf8(last);
       const bool is_range = static_cast<std::size_t>(from.length) == text.size() &&
                             static_cast<std::size_t>(to.length) == last.size() && from.is_valid &&

@@ -80,6 +80,8 @@ TEST(Lark, TextsRangesAndFlags) {
   EXPECT_EQ(answer_of("start: \"\\u00e9\\n\"", "é\n"), "yes");
   const std::string repeated = "start: /x./" + std::string(100, 'i') + "s";
   EXPECT_EQ(answer_of(repeated.c_str(), "X\n"), "yes");
+  for (const char* const bad : {"start: \"\"..\"a\"", "start: \"a\"..\"\""})
+    EXPECT_TRUE(answer_of(bad, "").ends_with("a range has one character on each side")) << bad;
 }
 
 TEST(Lark, JsonRegexAndTokens) {
