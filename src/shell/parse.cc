@@ -105,8 +105,9 @@ void Parser::blanks() {
 bool Parser::newlines() {
   blanks();
   while (cur() == '\n') {
-    take();
+    ++pos_;  // alone: the first line of a here-document may be a backslash
     if (!read_here_docs()) return false;
+    take(0);
     blanks();
   }
   return true;
