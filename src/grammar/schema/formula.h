@@ -52,6 +52,8 @@ enum ValueType : std::uint8_t {
   kObjectType = 64,
   kAllTypes = 127,
 };
+inline constexpr ValueType kValueTypes[] = {kNullType,   kFalseType, kTrueType,  kNumberType,
+                                            kStringType, kArrayType, kObjectType};
 
 enum class FormulaKind : std::uint8_t {
   kNothing,

@@ -110,8 +110,7 @@ Life LifeSearch::of_value(FormulaId of) {
   open_.push_back({of, depth_++});
   Life life = Life::kDead;
   const unsigned types = pool_.types_of(of);
-  for (const ValueType type :
-       {kNullType, kFalseType, kTrueType, kNumberType, kStringType, kArrayType, kObjectType}) {
+  for (const ValueType type : kValueTypes) {
     if ((types & type) == 0) continue;
     const FormulaId typed = pool_.of_type(of, type);
     if (typed == kNever) continue;

@@ -94,8 +94,7 @@ LifeSearch::Plenty LifeSearch::values(FormulaId of, std::size_t n, Leaves& out) 
   if (of == kNoFormula) return Plenty::kUnknown;
   bool is_unknown = false;
   const unsigned types = pool_.types_of(of);
-  for (const ValueType type :
-       {kNullType, kFalseType, kTrueType, kNumberType, kStringType, kArrayType, kObjectType}) {
+  for (const ValueType type : kValueTypes) {
     if ((types & type) == 0) continue;
     const FormulaId typed = pool_.of_type(of, type);
     if (typed == kNever) continue;
