@@ -1,6 +1,7 @@
 #include "grammar/lark.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -324,14 +325,10 @@ class Parser : private GrammarText {
     if (next() == '.' && next(1) == '.' && next(2) == '"') {
       at_ += 2;
       WICK_TRY(const std::string last, quoted());
-      if (text.empty() || last.empty()) return bad("a range has one character on each side");
-      const Utf8Char from = decode_utf8(text), to = decode_utf8(last);
-      const bool is_range = static_cast<std::size_t>(from.length) == text.size() &&
-                            static_cast<std::size_t>(to.length) == last.size() && from.is_valid &&
-                            to.is_valid && from.code <= to.code;
-      if (!is_range) return bad("a range has one character on each side");
+      const auto from = one_character(text), to = one_character(last);
+      if (!from || !to || *from > *to) return bad("a range has one character on each side");
       regex::CodePoints set;
-      set.add(from.code, to.code);
+      set.add(*from, *to);
       return add({.kind = Kind::kClass, .set = std::move(set)});
     }
     if (next() != 'i' || is_word(next(1))) return add({.kind = Kind::kText, .text = text});
@@ -344,6 +341,13 @@ class Parser : private GrammarText {
     }
     WICK_TRY(node.text, either_case(node.text));
     return add(std::move(node));
+  }
+
+  static std::optional<char32_t> one_character(std::string_view text) {
+    if (text.empty()) return std::nullopt;
+    const Utf8Char one = decode_utf8(text);
+    const bool is_whole = one.is_valid && static_cast<std::size_t>(one.length) == text.size();
+    return is_whole ? std::optional(one.code) : std::nullopt;
   }
 
   Result<std::string> quoted() {
