@@ -24,7 +24,11 @@ std::shared_ptr<Transfers> transfers() {
 }
 
 Endpoint endpoint(std::string_view kind, const std::string& url) {
-  Endpoint out{.name = "up", .kind = *find_kind(kind), .url = url, .key = Secret(kCanary)};
+  Endpoint out{.name = "up",
+               .kind = *find_kind(kind),
+               .url = url,
+               .key = Secret(kCanary),
+               .api_version = "2024-10-21"};  // Azure's
   return *complete(std::move(out));
 }
 
@@ -125,12 +129,7 @@ TEST(RemoteProvider, EachDialectIsSentAsItsApiWants) {
   };
   for (const Row& row : rows) {
     test::ScriptedUpstream upstream({{.bytes = {test::http_head("500 No", "text/plain")}}});
-    Endpoint made{.name = "up",
-                  .kind = *find_kind(row.kind),
-                  .url = upstream.url(),
-                  .key = Secret(kCanary),
-                  .api_version = "2024-10-21"};
-    const auto provider = make_remote_provider(*complete(std::move(made)), transfers());
+    const auto provider = make_remote_provider(endpoint(row.kind, upstream.url()), transfers());
     const Tool add{.name = "add", .description = "adds", .parameters = R"({"type":"object"})"};
     ask_it(*provider, {.top_k = 5, .max_tokens = 7, .tools = {add}});
     const std::string request = upstream.requests().at(0);
@@ -400,12 +399,7 @@ TEST(RemoteProvider, EmbeddingsOfEachDialect) {
     SCOPED_TRACE(row.kind);
     test::ScriptedUpstream upstream(
         {{.bytes = {test::http_head("200 OK", "application/json"), row.answer}}});
-    Endpoint made{.name = "up",
-                  .kind = *find_kind(row.kind),
-                  .url = upstream.url(),
-                  .key = Secret(kCanary),
-                  .api_version = "2024-10-21"};
-    const auto provider = make_remote_provider(*complete(std::move(made)), transfers());
+    const auto provider = make_remote_provider(endpoint(row.kind, upstream.url()), transfers());
     const auto embedded = provider->embed("m", texts, {});
     ASSERT_TRUE(embedded) << to_string(embedded.error());
     EXPECT_EQ(embedded->at(0).values, (std::vector<float>{1, 0.5F}));
