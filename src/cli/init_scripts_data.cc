@@ -72,8 +72,11 @@ __wick_widget() {
     BUFFER=$command CURSOR=${#command}
     typeset -g __wick_command=$command __wick_sentence=$sentence
   else
+    if (( $? == 130 )); then  # after Ctrl-C, zsh does not draw the line by itself
+      print -u2
+      zle reset-prompt
+    fi
     BUFFER=$sentence CURSOR=$point
-    zle reset-prompt  # above, it would overwrite the line with the risk
   fi
 }
 __wick_bind() {
@@ -113,6 +116,7 @@ function __wick_widget
         set -g __wick_command
         return 0
     end
+    commandline -f repaint # after Ctrl-C, too, which ends this function and keeps the line
     set -l command (command wick ask --widget --shell fish -- $sentence </dev/tty | string collect)
     set -l code $pipestatus[1]
     if test $code -eq 0; and test -n "$command"
@@ -123,7 +127,6 @@ function __wick_widget
         commandline -r -- $sentence
         commandline -C $point
     end
-    commandline -f repaint
 end
 if status is-interactive
     for __wick_mode in default insert

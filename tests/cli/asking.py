@@ -40,6 +40,11 @@ class Home:
         self.lines.write_text("".join(("hang" if text is None else json.dumps(text)) + "\n" for text in texts))
         self.asked_file.unlink(missing_ok=True)
 
+    def loads(self):
+        """The model never ends loading."""
+        self.lines.write_text("load\n")
+        self.asked_file.unlink(missing_ok=True)
+
     @property
     def asked_file(self):
         return pathlib.Path(f"{self.lines}.asked")
@@ -56,6 +61,16 @@ class Home:
 
     def terminal(self, *arguments, **options):
         return Terminal(self, "ask", "--shell", "bash", *arguments, **options)
+
+    def is_running(self):
+        """Whether a program of this home runs."""
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.readlink(process / "exe") == self.program and os.fsencode(self.home) in (process / "environ").read_bytes():
+                    return True
+            except OSError:
+                pass  # it has ended, or is another user's
+        return False
 
     def history(self):
         path = self.home / ".local/state/wick/history.jsonl"
