@@ -121,11 +121,11 @@ Result<int> run_embed(const EmbedFlags& o) {
   WICK_TRY(const auto texts, read_texts(o));
   WICK_TRY(const OpenModel model, open_model(config));
   WICK_TRY(const auto interrupt, Interrupt::begin());
-  WICK_TRY(const auto all, model.provider->embed({}, texts,
-                                                 {.pooling = o.pooling,
-                                                  .normalize = !o.is_plain,
-                                                  .query = o.query,
-                                                  .cancel = interrupt->token()}));
+  WICK_TRY(const auto all, model.provider->embed({.texts = texts,
+                                                  .options = {.pooling = o.pooling,
+                                                              .normalize = !o.is_plain,
+                                                              .query = o.query,
+                                                              .cancel = interrupt->token()}}));
   if (!o.out.empty()) {
     std::vector<FileId> inputs = model.local != nullptr ? model.local->files() : config.files();
     if (const auto id = file_id(o.file); !o.file.empty() && id) inputs.push_back(*id);

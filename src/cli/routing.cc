@@ -33,10 +33,11 @@ class LazyLocal final : public Provider {
     return model->start(named, std::move(wake));
   }
 
-  Result<std::vector<Embedding>> embed(const std::string& name, std::span<const std::string> texts,
-                                       const EmbedOptions& options) override {
-    WICK_TRY(const std::shared_ptr<Provider> model, open(name));
-    return model->embed("", texts, options);
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    WICK_TRY(const std::shared_ptr<Provider> model, open(request.model));
+    EmbedTexts named = request;
+    named.model.clear();
+    return model->embed(named);
   }
 
   Result<std::vector<TokenId>> tokenize(const std::string& name, std::string_view text) override {

@@ -118,7 +118,8 @@ Result<Session> Model::load_session(std::string_view path) const {
 
 Result<std::vector<Embedding>> Model::embed(const std::vector<std::string>& texts,
                                             const EmbedOptions& options) const {
-  return catch_bad_alloc([&] { return state_->provider->embed({}, texts, options); });
+  return catch_bad_alloc(
+      [&] { return state_->provider->embed({.texts = texts, .options = options}); });
 }
 
 Result<int> Model::close_tenant(std::uint64_t tenant, bool wipe) const {

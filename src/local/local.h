@@ -76,8 +76,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
   Result<InfillPrompt> infill_prompt(const std::string& model, const Infill& gap) override;
   // BOS and EOS stand around a text where the model has them.
-  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
-                                       const EmbedOptions& options) override;
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override;
   Result<std::vector<Embedding>> embed_tokens(const std::string& model,
                                               std::span<const std::vector<TokenId>> prompts,
                                               const EmbedOptions& options) override;

@@ -115,9 +115,8 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
 
 // A query and a text as the models' tokenizers pair them: BERT's has one separator between them,
 // RoBERTa's, without a second token type, two.
-Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
-                                                 std::span<const std::string> texts,
-                                                 const EmbedOptions& options) {
+Result<std::vector<Embedding>> LocalModel::embed(const EmbedTexts& request) {
+  const EmbedOptions& options = request.options;
   using Ids = std::vector<TokenId>;
   const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
   const auto append = [](Ids& to, std::span<const TokenId> from) {
@@ -133,7 +132,7 @@ Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
     if (encoder && encoder->n_types == 1) append(begin, suffix);
     second = static_cast<int>(begin.size());
   }
-  return embed_all(texts, options, [&](const std::string& text, int& at) -> Result<Ids> {
+  return embed_all(request.texts, options, [&](const std::string& text, int& at) -> Result<Ids> {
     at = second;
     Ids ids = begin;
     WICK_TRY(const Ids middle, tokenizer().encode_plain(text));

@@ -54,10 +54,10 @@ TEST(SameBitsLocalEncoder, AloneAndAmongHundredTexts) {
   for (const int threads : {1, 2, 3}) {
     const auto model = open_encoder("bert", {.threads = threads});
     ASSERT_NE(model, nullptr);
-    const auto together = model->embed({}, texts, {});
+    const auto together = model->embed({.texts = texts});
     ASSERT_TRUE(together) << to_string(together.error());
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      const auto alone = model->embed({}, std::span(texts).subspan(i, 1), {});
+      const auto alone = model->embed({.texts = std::span(texts).subspan(i, 1)});
       ASSERT_TRUE(alone);
       EXPECT_EQ(alone->at(0).values, together->at(i).values) << i;
       if (threads == 1) wanted.push_back(alone->at(0).values);
@@ -71,11 +71,11 @@ TEST(LocalEncoder, EmbedsTextsOfTheWholeContextAndRefusesLongerOnes) {
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->context(), 128);
   const std::vector<std::string> whole{text_of(126, 1), "w5", text_of(126, 2)};
-  const auto all = model->embed({}, whole, {});
+  const auto all = model->embed({.texts = whole});
   ASSERT_TRUE(all) << to_string(all.error());
   EXPECT_EQ(all->at(0).tokens, 128);
   const std::vector<std::string> longer{"w5", text_of(127, 1)};
-  const auto refused = model->embed({}, longer, {});
+  const auto refused = model->embed({.texts = longer});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id, "context_length_exceeded");
 }

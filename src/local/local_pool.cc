@@ -315,11 +315,9 @@ Result<InfillPrompt> LocalPool::infill_prompt(const std::string& name, const Inf
   return model->infill_prompt(name, gap);
 }
 
-Result<std::vector<Embedding>> LocalPool::embed(const std::string& name,
-                                                std::span<const std::string> texts,
-                                                const EmbedOptions& options) {
-  WICK_TRY(const Held model, get(name));
-  return model->embed(name, texts, options);
+Result<std::vector<Embedding>> LocalPool::embed(const EmbedTexts& request) {
+  WICK_TRY(const Held model, get(request.model));
+  return model->embed(request);
 }
 
 Result<std::vector<Embedding>> LocalPool::embed_tokens(

@@ -79,8 +79,7 @@ class LocalPool final : public Provider {
   Result<std::string> apply_template(const Request& request) override;
   Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
   Result<InfillPrompt> infill_prompt(const std::string& model, const Infill& gap) override;
-  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
-                                       const EmbedOptions& options) override;
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override;
   Result<std::vector<Embedding>> embed_tokens(const std::string& model,
                                               std::span<const std::vector<TokenId>> prompts,
                                               const EmbedOptions& options) override;

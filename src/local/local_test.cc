@@ -59,7 +59,7 @@ TEST(LocalProvider, EmbedsTokensAsTheyAreAndTextsWithTheirEnds) {
   ids.insert(ids.end(), middle->begin(), middle->end());
   const auto suffix = model->tokenizer().suffix();
   ids.insert(ids.end(), suffix.begin(), suffix.end());
-  const auto of_text = model->embed({}, std::vector<std::string>{"abc"}, {});
+  const auto of_text = model->embed({.texts = std::vector<std::string>{"abc"}});
   const auto of_ids = model->embed_tokens({}, std::vector<std::vector<TokenId>>{ids, {5}}, {});
   ASSERT_TRUE(of_text) << to_string(of_text.error());
   ASSERT_TRUE(of_ids) << to_string(of_ids.error());
@@ -115,7 +115,7 @@ TEST(LocalProvider, AFileThatIsWrittenToIsRefusedAndOneThatTakesItsPlaceIsNot) {
   const auto model = *LocalModel::open(path, {.threads = 1});
   std::filesystem::resize_file(path, 5000);
   for (const auto& error : {model->start(hello(1)).error(), model->estimate(hello(1)).error(),
-                            model->embed({}, std::vector<std::string>{"a"}, {}).error()}) {
+                            model->embed({.texts = std::vector<std::string>{"a"}}).error()}) {
     EXPECT_EQ(error.id, "model_file_changed");
     EXPECT_NE(error.message.find("tiny.gguf: was written to since"), std::string::npos);
   }

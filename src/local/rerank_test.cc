@@ -38,20 +38,21 @@ class ParityRerank : public testing::TestWithParam<const char*> {
 
 TEST_P(ParityRerank, ScoresAreThoseOfTransformers) {
   ASSERT_NE(model_, nullptr);
-  const auto together = model_->embed({}, texts_, {.query = query_});
+  const auto together = model_->embed({.texts = texts_, .options = {.query = query_}});
   ASSERT_TRUE(together) << to_string(together.error());
   ASSERT_EQ(together->size(), scores_.size());
   for (std::size_t i = 0; i < scores_.size(); ++i) {
     ASSERT_EQ((*together)[i].values.size(), 1U);
     EXPECT_NEAR((*together)[i].values[0], scores_[i], 3e-4);
-    const auto alone = model_->embed({}, std::span(texts_).subspan(i, 1), {.query = query_});
+    const auto alone =
+        model_->embed({.texts = std::span(texts_).subspan(i, 1), .options = {.query = query_}});
     EXPECT_EQ(alone->front().values, (*together)[i].values) << "the same bits";
   }
 }
 
 TEST_P(ParityRerank, RefusesWhatItCannotRank) {
   ASSERT_NE(model_, nullptr);
-  const auto pooled = model_->embed({}, texts_, {.pooling = "mean"});
+  const auto pooled = model_->embed({.texts = texts_, .options = {.pooling = "mean"}});
   ASSERT_FALSE(pooled);
   EXPECT_EQ(pooled.error().id, "bad_pooling");
   const auto ids =
@@ -60,7 +61,7 @@ TEST_P(ParityRerank, RefusesWhatItCannotRank) {
   EXPECT_EQ(ids.error().id, "bad_query");
   const auto other = LocalModel::open(test::test_data("model/encoders/bert"), {});
   ASSERT_TRUE(other);
-  const auto refused = (*other)->embed({}, texts_, {.query = query_});
+  const auto refused = (*other)->embed({.texts = texts_, .options = {.query = query_}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id, "no_cross_encoder");
 }

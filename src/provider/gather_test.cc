@@ -76,7 +76,7 @@ TEST(Provider, WhatItLacksIsRefusedByItsName) {
   refused(provider.detokenize({}, {}), "detokenize");
   refused(provider.apply_template({}), "chat template");
   refused(provider.prompt_tokens({}), "count of tokens");
-  refused(provider.embed({}, {}, {}), "embeddings");
+  refused(provider.embed({}), "embeddings");
   refused(provider.statistics({}), "statistics");
   refused(provider.save_session("a", {}), "session files");
   refused(provider.load_session("a"), "session files");

@@ -41,6 +41,15 @@ struct Request {
   int hops = 0;  // programs like this one that have passed it on, by the header kHopsHeader
 };
 
+struct EmbedTexts {  // a request for embeddings
+  std::string model = {};
+  std::span<const std::string> texts = {};
+  EmbedOptions options = {};
+  std::string key = {}, tag = {};  // these three as in Request
+  int hops = 0;
+  std::string* answered_by = nullptr;  // a router writes the provider's name
+};
+
 // What no key of a request describes, and no other process can run.
 inline bool has_callbacks(const Generation& g) noexcept {
   return g.logits != nullptr || g.recognizer != nullptr || g.token_mask != nullptr ||
@@ -123,9 +132,7 @@ class Provider {
     return refusal("infill");
   }
 
-  virtual Result<std::vector<Embedding>> embed(const std::string& /*model*/,
-                                               std::span<const std::string> /*texts*/,
-                                               const EmbedOptions& /*options*/) {
+  virtual Result<std::vector<Embedding>> embed(const EmbedTexts& /*request*/) {
     return refusal("embeddings");
   }
 

@@ -33,14 +33,11 @@ class RemoteProvider final : public Provider {
       asked = &named;
     }
     WICK_TRY(Call call, dialect().chat(*endpoint_, *asked));
-    AnswerSetup setup{.endpoint = endpoint_,
-                      .model = std::move(model),
-                      .request = to_send(std::move(call))};
+    AnswerSetup setup{
+        .endpoint = endpoint_, .model = std::move(model), .request = to_send(std::move(call))};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
-    // Services on the network, whose address the kind knows, are no gateways to here.
-    if (endpoint_->kind->url.empty())
-      sent.headers.push_back(cat(kHopsHeader, ": ", request.hops + 1));
+    count_hop(request.hops, sent);
     sent.first_ms = endpoint_->first_token_ms;
     sent.idle_ms = endpoint_->idle_ms;
     setup.has_time_limit = limit > 0 && (sent.total_ms == 0 || limit <= sent.total_ms);
@@ -71,14 +68,16 @@ class RemoteProvider final : public Provider {
     return infos;
   }
 
-  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
-                                       const EmbedOptions& options) override {
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
     if (dialect().embed == nullptr) return refusal("embeddings");
-    WICK_TRY(const std::string name, model_of(model));
+    if (!request.options.query.empty()) return refusal("reranking");
+    WICK_TRY(const std::string name, model_of(request.model));
+    if (request.hops >= kMaxHops) return loop(request.hops);
+    const std::span<const std::string> texts = request.texts;
     std::vector<Embedding> embeddings;
     for (std::size_t at = 0; at < texts.size(); at += dialect().max_texts) {
       const auto some = texts.subspan(at, std::min(dialect().max_texts, texts.size() - at));
-      auto found = embed_some(name, some, options);
+      auto found = embed_some(name, some, request);
       if (!found) {
         Error error = std::move(found).error();
         if (at > 0) error.id = "bad_answer";  // those before it may be billed
@@ -104,13 +103,20 @@ class RemoteProvider final : public Provider {
 
   Result<std::vector<Embedding>> embed_some(const std::string& model,
                                             std::span<const std::string> texts,
-                                            const EmbedOptions& options) const {
+                                            const EmbedTexts& request) const {
     WICK_TRY(Call call, dialect().embed(*endpoint_, model, texts));
-    TransferRequest request = to_send(std::move(call));
-    if (options.time_limit_ms > 0) request.total_ms = options.time_limit_ms;
+    TransferRequest sent = to_send(std::move(call));
+    count_hop(request.hops, sent);
+    const EmbedOptions& options = request.options;
+    if (options.time_limit_ms > 0) sent.total_ms = options.time_limit_ms;
     WICK_TRY(const JsonValue answer,
-             fetch_json(*endpoint_, std::move(request), *transfers_, options.cancel));
+             fetch_json(*endpoint_, std::move(sent), *transfers_, options.cancel));
     return dialect().read_embeddings(answer);
+  }
+
+  // Services on the network, whose address the kind knows, are no gateways to here.
+  void count_hop(int hops, TransferRequest& sent) const {
+    if (endpoint_->kind->url.empty()) sent.headers.push_back(cat(kHopsHeader, ": ", hops + 1));
   }
 
   Error loop(int hops) const {

@@ -99,8 +99,12 @@ TEST(RemoteProvider, ARequestIsNotPassedOnForEver) {
     EXPECT_EQ(answer ? "" : answer.error().id, hops < 4 ? "" : "loop_detected");
   }
   ask_it(*openai);
+  const std::vector<std::string> texts = {"x"};
+  EXPECT_EQ(vllm->embed({.model = "m", .texts = texts, .hops = 4}).error().id, "loop_detected");
+  EXPECT_FALSE(vllm->embed({.model = "m", .texts = texts, .hops = 2}));
   const auto requests = upstream.requests();
-  ASSERT_EQ(requests.size(), 3U);
+  ASSERT_EQ(requests.size(), 4U);
+  EXPECT_NE(requests[3].find("x-wick-hops: 3\r\n"), std::string::npos) << requests[3];
   EXPECT_NE(requests[0].find("x-wick-hops: 1\r\n"), std::string::npos) << requests[0];
   EXPECT_NE(requests[1].find("x-wick-hops: 4\r\n"), std::string::npos) << requests[1];
   EXPECT_EQ(requests[2].find("x-wick-hops"), std::string::npos) << requests[2];
@@ -350,9 +354,11 @@ TEST(RemoteProvider, EmbeddingsAndModels) {
                   R"({"object":"list","data":[{"id":"a"},{"id":"b"}]})"}}});
   const auto provider = make_remote_provider(endpoint("vllm", upstream.url("/v1")), transfers());
   const std::vector<std::string> texts = {"x", "y"};
-  const auto embedded = provider->embed("m", texts, {});
+  const auto embedded = provider->embed({.model = "m", .texts = texts});
   ASSERT_TRUE(embedded) << embedded.error().message;
   EXPECT_EQ(embedded->at(0).values, (std::vector<float>{1, 0.5F}));
+  const auto ranked = provider->embed({.model = "m", .texts = texts, .options = {.query = "q"}});
+  EXPECT_EQ(ranked.error().id, "not_supported") << "vectors are no scores";
   const auto models = provider->models();
   ASSERT_TRUE(models);
   EXPECT_EQ(models->at(1).name, "b");
@@ -400,7 +406,7 @@ TEST(RemoteProvider, EmbeddingsOfEachDialect) {
     test::ScriptedUpstream upstream(
         {{.bytes = {test::http_head("200 OK", "application/json"), row.answer}}});
     const auto provider = make_remote_provider(endpoint(row.kind, upstream.url()), transfers());
-    const auto embedded = provider->embed("m", texts, {});
+    const auto embedded = provider->embed({.model = "m", .texts = texts});
     ASSERT_TRUE(embedded) << to_string(embedded.error());
     EXPECT_EQ(embedded->at(0).values, (std::vector<float>{1, 0.5F}));
     EXPECT_EQ(embedded->at(1).values, (std::vector<float>{0.25F, -2}));
@@ -411,7 +417,7 @@ TEST(RemoteProvider, EmbeddingsOfEachDialect) {
   }
   const auto anthropic =
       make_remote_provider(endpoint("anthropic", "http://127.0.0.1:9"), transfers());
-  EXPECT_EQ(anthropic->embed("m", texts, {}).error().id, "not_supported");
+  EXPECT_EQ(anthropic->embed({.model = "m", .texts = texts}).error().id, "not_supported");
 }
 
 std::string gemini_embeddings(int n) {
@@ -428,8 +434,8 @@ TEST(RemoteProvider, MoreTextsThanTheApiTakesAreSentInSeveralRequests) {
   test::ScriptedUpstream upstream({{.bytes = {head, gemini_embeddings(100)}},
                                    {.bytes = {head, gemini_embeddings(100)}},
                                    {.bytes = {head, gemini_embeddings(1)}}});
-  const auto embedded =
-      make_remote_provider(endpoint("gemini", upstream.url()), transfers())->embed("m", texts, {});
+  const auto embedded = make_remote_provider(endpoint("gemini", upstream.url()), transfers())
+                            ->embed({.model = "m", .texts = texts});
   ASSERT_TRUE(embedded) << to_string(embedded.error());
   ASSERT_EQ(embedded->size(), 201U);
   EXPECT_EQ(embedded->at(199).values, std::vector<float>{99});
@@ -437,8 +443,8 @@ TEST(RemoteProvider, MoreTextsThanTheApiTakesAreSentInSeveralRequests) {
   EXPECT_EQ(upstream.requests().size(), 3U);
   test::ScriptedUpstream broken({{.bytes = {head, gemini_embeddings(100)}},
                                  {.bytes = {test::http_head("429 No", "application/json")}}});
-  const auto refused =
-      make_remote_provider(endpoint("gemini", broken.url()), transfers())->embed("m", texts, {});
+  const auto refused = make_remote_provider(endpoint("gemini", broken.url()), transfers())
+                           ->embed({.model = "m", .texts = texts});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id, "bad_answer") << "100 texts may be billed";
 }

@@ -30,8 +30,7 @@ Settlement bill(const Candidate& to, const Facts& facts, const Embedded& embedde
   return end;
 }
 
-Embedded embed_at(Core& core, const Candidate& to, const Facts& facts,
-                  std::span<const std::string> texts, const EmbedOptions& options) {
+Embedded embed_at(Core& core, const Candidate& to, const Facts& facts, const EmbedTexts& request) {
   const Member& member = core.options.members[to.member];
   Limiter& limiter = core.limiter(to);
   Limiter::Pass pass;
@@ -43,7 +42,9 @@ Embedded embed_at(Core& core, const Candidate& to, const Facts& facts,
     limiter.undo(pass);
     return std::move(held).error();
   }
-  auto embedded = member.provider->embed(to.model, texts, options);
+  EmbedTexts named = request;
+  named.model = to.model;
+  auto embedded = member.provider->embed(named);
   limiter.end(pass, facts.prompt_tokens);
   if (core.options.ledger != nullptr) core.options.ledger->settle(*held, bill(to, facts, embedded));
   return embedded;
@@ -51,8 +52,7 @@ Embedded embed_at(Core& core, const Candidate& to, const Facts& facts,
 
 }  // namespace
 
-Embedded embed_routed(Core& core, const Decision& decision, std::span<const std::string> texts,
-                      const EmbedOptions& options) {
+Embedded embed_routed(Core& core, const Decision& decision, const EmbedTexts& request) {
   if (decision.candidates.empty()) {
     return Error{
         .code = ErrorCode::kNotFound,
@@ -69,8 +69,10 @@ Embedded embed_routed(Core& core, const Decision& decision, std::span<const std:
       if (&to == &first) failed = resting(core.options.members[to.member]);
       continue;
     }
-    auto embedded = embed_at(core, to, decision.facts, texts, options);
+    auto embedded = embed_at(core, to, decision.facts, request);
     if (embedded) {
+      if (request.answered_by != nullptr)
+        *request.answered_by = core.options.members[to.member].name;
       health.succeeded(core.options.clock->now_ms());
       return embedded;
     }

@@ -2,8 +2,6 @@
 // a failure only providers with the same model are asked (equal deployments), each once.
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
 #include "route/routed_answer.h"
@@ -11,7 +9,6 @@
 namespace wick::route {
 
 Result<std::vector<Embedding>> embed_routed(Core& core, const Decision& decision,
-                                            std::span<const std::string> texts,
-                                            const EmbedOptions& options);
+                                            const EmbedTexts& request);
 
 }  // namespace wick::route

@@ -12,17 +12,17 @@ class EmbedSim final : public test::SimProvider {
  public:
   using test::SimProvider::SimProvider;
 
-  Result<std::vector<Embedding>> embed(const std::string& /*model*/,
-                                       std::span<const std::string> texts,
-                                       const EmbedOptions& /*options*/) override {
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
     ++n_asked;
+    asked = request;
     if (error) return *error;
-    return std::vector<Embedding>(texts.size(), {.values = {value}, .tokens = 3});
+    return std::vector<Embedding>(request.texts.size(), {.values = {value}, .tokens = 3});
   }
 
   std::optional<Error> error = {};
   float value = 0;
   int n_asked = 0;
+  EmbedTexts asked = {};
 };
 
 class RoutedEmbed : public testing::Test {
@@ -49,9 +49,12 @@ class RoutedEmbed : public testing::Test {
   std::string ask() {
     if (router == nullptr) router = make_router(options);
     const std::string text = "a text";
-    const auto embedded = router->embed("e", std::span(&text, 1), {});
+    std::string by;
+    const auto embedded = router->embed(
+        {.model = "e", .texts = {&text, 1}, .key = "k", .tag = "t", .hops = 2, .answered_by = &by});
     if (!embedded) return embedded.error().id;
-    return options.members[static_cast<std::size_t>(embedded->front().values.front())].name;
+    EXPECT_EQ(options.members[static_cast<std::size_t>(embedded->front().values.front())].name, by);
+    return by;
   }
 
   std::shared_ptr<test::VirtualClock> clock = std::make_shared<test::VirtualClock>();
@@ -105,6 +108,27 @@ TEST_F(RoutedEmbed, WhatFailsOftenRests) {
   for (int i = 0; i < 10; ++i)
     EXPECT_EQ(ask(), "two");
   EXPECT_EQ(sims[0]->n_asked, 5);
+}
+
+TEST_F(RoutedEmbed, TheClientsKeyTagAndHopsCountAsInAChat) {
+  EXPECT_EQ(ask(), "one");
+  EXPECT_EQ(sims[0]->asked.hops, 2);
+  EXPECT_EQ(options.ledger->usage(0, false, {.key = "k", .tag = "t"})->size(), 1U);
+  for (const auto& [scope, subject] :
+       {std::pair(BudgetScope::kKey, "k"), std::pair(BudgetScope::kTag, "t")}) {
+    options.budgets = {{.name = subject,
+                        .scope = scope,
+                        .subject = subject,
+                        .window = BudgetWindow::kRequest,
+                        .cap = 0}};
+    router = nullptr;
+    EXPECT_EQ(ask(), "budget_exceeded") << subject;
+  }
+  options.budgets.clear();
+  options.rules.push_back({.name = "private", .when = {.tags = {"t"}}, .is_private = true});
+  router = nullptr;
+  EXPECT_EQ(ask(), "private_request");
+  EXPECT_EQ(sims[0]->n_asked, 1);
 }
 
 TEST_F(RoutedEmbed, ABudgetOfOneProviderLeavesTheOther) {

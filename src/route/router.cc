@@ -110,12 +110,15 @@ class RuledRouter final : public Router {
   }
 
   // By the same rules.
-  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
-                                       const EmbedOptions& options) override {
-    Request request{.model = model, .prompt = std::string()};
-    for (const std::string& text : texts)
-      std::get<std::string>(request.prompt) += cat(text, "\n");
-    return embed_routed(*core_, decision_of(*core_, request), texts, options);
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    Request asked{.model = request.model,
+                  .prompt = std::string(),
+                  .key = request.key,
+                  .tag = request.tag,
+                  .hops = request.hops};
+    for (const std::string& text : request.texts)
+      std::get<std::string>(asked.prompt) += cat(text, "\n");
+    return embed_routed(*core_, decision_of(*core_, asked), request);
   }
 
   // All else is the local member's, which knows tokens, memory and files.
@@ -226,8 +229,9 @@ class RuledRouter final : public Router {
     if (!question) return;
     const auto [provider, model] = member_of(core_->options.cache.similar_by);
     if (provider == nullptr) return;
-    const auto embedded = provider->embed(model, std::span(&question->text, 1),
-                                          {.tenant = request.generation.tenant});
+    const auto embedded = provider->embed({.model = model,
+                                           .texts = std::span(&question->text, 1),
+                                           .options = {.tenant = request.generation.tenant}});
     if (!embedded || embedded->empty()) {
       if (!has_warned_.exchange(true)) {
         log_message(LogLevel::kWarning,

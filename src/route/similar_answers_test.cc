@@ -84,11 +84,10 @@ class Embedder final : public test::SimProvider {
  public:
   using test::SimProvider::SimProvider;
 
-  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
-                                       const EmbedOptions&) override {
-    EXPECT_EQ(model, "e");
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    EXPECT_EQ(request.model, "e");
     if (fails) return Error{.code = ErrorCode::kNotFound, .id = "model_not_found"};
-    const char first = texts.front().front();
+    const char first = request.texts.front().front();
     const float x = first == 'a' ? 1.F : first == 'A' ? 0.99F : 0.F;
     return std::vector<Embedding>{{.values = {x, first == 'b' ? 1.F : 0.05F}}};
   }

@@ -243,10 +243,7 @@ class AnswersWork final : public http::Work {
 
   // Which provider answered; a stream's head is sent before that is known.
   void add_provider(http::Response& response) const {
-    const std::string provider = setup_.started.answers.front()->report().provider;
-    const bool is_plain =
-        std::all_of(provider.begin(), provider.end(), [](char c) { return c > ' ' && c <= '~'; });
-    if (!provider.empty() && is_plain) response.headers.push_back({"x-wick-provider", provider});
+    server::add_provider(setup_.started.answers.front()->report().provider, response);
   }
 
   State over() {

@@ -217,4 +217,10 @@ void add_ignored(const ParsedRequest& parsed, http::Response& response) {
   if (!names.empty()) response.headers.push_back({"x-wick-ignored", std::move(names)});
 }
 
+void add_provider(const std::string& name, http::Response& response) {
+  const bool is_plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (!name.empty() && is_plain) response.headers.push_back({"x-wick-provider", name});
+}
+
 }  // namespace wick::server

@@ -66,5 +66,7 @@ ApiError refusal(Context& context, const Error& error, const std::string& model 
 
 // x-wick-ignored, if there is anything to tell.
 void add_ignored(const ParsedRequest& parsed, http::Response& response);
+// x-wick-provider, if the name of who answered is known and fits a header.
+void add_provider(const std::string& name, http::Response& response);
 
 }  // namespace wick::server

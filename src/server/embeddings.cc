@@ -17,18 +17,16 @@ static_assert(std::endian::native == std::endian::little, "base64 is of little-e
 namespace {
 
 Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedRequest& parsed,
-                                             const std::stop_token& gone) {
+                                             const std::stop_token& gone,
+                                             std::string& answered_by) {
   if (parsed.prompts.empty()) return bad_field("input", "is missing");
   if (parsed.prompts.size() > kMaxEmbedInputs) {
     return bad_field("input", "has ", parsed.prompts.size(), " texts, allowed are ",
                      kMaxEmbedInputs);
   }
-  const EmbedOptions options{.pooling = parsed.embed.pooling,
-                             .cancel = gone,
-                             .time_limit_ms = parsed.request.generation.time_limit_ms,
-                             .priority = parsed.request.generation.priority,
-                             .tenant = parsed.request.generation.tenant,
-                             .client = parsed.request.generation.client};
+  EmbedTexts request = embed_request(parsed, gone);
+  request.options.pooling = parsed.embed.pooling;
+  request.answered_by = &answered_by;
   std::vector<std::string> texts;
   std::vector<std::vector<TokenId>> ids;
   for (const Prompt& prompt : parsed.prompts) {
@@ -38,10 +36,11 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
   if (parsed.pass != nullptr) parsed.pass->begin();
   std::vector<Embedding> of_texts, of_ids;
   if (!texts.empty()) {
-    WICK_TRY(of_texts, provider.embed(parsed.request.model, texts, options));
+    request.texts = texts;
+    WICK_TRY(of_texts, provider.embed(request));
   }
   if (!ids.empty()) {
-    WICK_TRY(of_ids, provider.embed_tokens(parsed.request.model, ids, options));
+    WICK_TRY(of_ids, provider.embed_tokens(request.model, ids, request.options));
   }
   std::vector<Embedding> all;
   std::size_t text = 0, id = 0;
@@ -54,6 +53,19 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
 }
 
 }  // namespace
+
+EmbedTexts embed_request(const ParsedRequest& parsed, const std::stop_token& gone) {
+  const Request& request = parsed.request;
+  return {.model = request.model,
+          .options = {.cancel = gone,
+                      .time_limit_ms = request.generation.time_limit_ms,
+                      .priority = request.generation.priority,
+                      .tenant = request.generation.tenant,
+                      .client = request.generation.client},
+          .key = request.key,
+          .tag = request.tag,
+          .hops = request.hops};
+}
 
 int tokens_of(std::span<const Embedding> all) noexcept {
   return std::accumulate(all.begin(), all.end(), 0,
@@ -69,9 +81,11 @@ void audit(const Context& context, Span span, const Result<std::vector<Embedding
 }
 
 Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
-                                     const std::stop_token& gone) {
+                                     const std::stop_token& gone, http::Response& response) {
   Span span = begin_span(context, parsed, "embeddings");
-  auto all = embed_prompts(*context.provider, parsed, gone);
+  std::string answered_by;
+  auto all = embed_prompts(*context.provider, parsed, gone, answered_by);
+  add_provider(answered_by, response);
   audit(context, std::move(span), all);
   return all;
 }
@@ -79,8 +93,9 @@ Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& pars
 namespace {
 
 Result<std::vector<Embedding>> embed_checked(Context& context, const ParsedRequest& parsed,
-                                             const std::stop_token& gone) {
-  WICK_TRY(auto all, embed(context, parsed, gone));
+                                             const std::stop_token& gone,
+                                             http::Response& response) {
+  WICK_TRY(auto all, embed(context, parsed, gone, response));
   const auto n = static_cast<int>(all.front().values.size());
   if (parsed.embed.dimensions && *parsed.embed.dimensions != n) {
     return unsupported_field("dimensions_unsupported", "dimensions", "is ",
@@ -104,9 +119,9 @@ void write_values(JsonOut& json, const std::vector<float>& values, bool is_base6
 
 http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
                              const std::stop_token& gone) {
-  const auto all = embed_checked(context, parsed, gone);
-  if (!all) return error_response(refusal(context, all.error(), parsed.request.model));
   http::Response response;
+  const auto all = embed_checked(context, parsed, gone, response);
+  if (!all) return error_response(refusal(context, all.error(), parsed.request.model));
   add_ignored(parsed, response);
   JsonOut json(response.body);
   json.object().field("object", "list").key("data").array();

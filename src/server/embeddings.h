@@ -15,9 +15,12 @@ http::Reply embeddings(const SharedContext& context, const http::Request& reques
                        const std::shared_ptr<Wake>& wake);
 
 // A vector for each of parsed.prompts, in their order. kInvalid, field "input": there are none, or
-// more than kMaxEmbedInputs.
+// more than kMaxEmbedInputs. Adds x-wick-provider to the response.
 Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
-                                     const std::stop_token& gone);
+                                     const std::stop_token& gone, http::Response& response);
+
+// The request for embeddings of `parsed`, without its texts.
+EmbedTexts embed_request(const ParsedRequest& parsed, const std::stop_token& gone);
 
 int tokens_of(std::span<const Embedding> all) noexcept;  // of all their texts
 

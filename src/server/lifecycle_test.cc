@@ -77,9 +77,8 @@ class Keeper final : public Provider {
     return {};
   }
 
-  Result<std::vector<Embedding>> embed(const std::string& /*model*/,
-                                       std::span<const std::string> /*texts*/,
-                                       const EmbedOptions& options) override {
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    const EmbedOptions& options = request.options;
     std::mutex mutex;
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);

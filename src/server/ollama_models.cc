@@ -102,9 +102,9 @@ void write_vector(JsonOut& json, const Embedding& embedding) {
 
 http::Response embed_of(Context& context, const ParsedRequest& parsed, std::int64_t begin_ns,
                         const std::stop_token& gone) {
-  const auto all = embed(context, parsed, gone);
-  if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
+  const auto all = embed(context, parsed, gone, response);
+  if (!all) return ollama_refusal(refusal(context, all.error()));
   JsonOut json(response.body);
   json.object().field("model", parsed.request.model).key("embeddings").array();
   for (const Embedding& one : *all)
@@ -117,9 +117,9 @@ http::Response embed_of(Context& context, const ParsedRequest& parsed, std::int6
 
 http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
                              const std::stop_token& gone) {
-  const auto all = embed(context, parsed, gone);
-  if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
+  const auto all = embed(context, parsed, gone, response);
+  if (!all) return ollama_refusal(refusal(context, all.error()));
   JsonOut json(response.body);
   json.object().key("embedding");
   write_vector(json, all->front());

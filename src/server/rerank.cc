@@ -65,13 +65,10 @@ Result<std::vector<Embedding>> scores_of(Provider& provider, const ParsedRequest
   for (const Prompt& prompt : parsed.prompts)
     texts.push_back(std::get<std::string>(prompt));
   if (parsed.pass != nullptr) parsed.pass->begin();
-  WICK_TRY(auto scores, provider.embed(parsed.request.model, texts,
-                                       {.query = parsed.rerank.query,
-                                        .cancel = gone,
-                                        .time_limit_ms = parsed.request.generation.time_limit_ms,
-                                        .priority = parsed.request.generation.priority,
-                                        .tenant = parsed.request.generation.tenant,
-                                        .client = parsed.request.generation.client}));
+  EmbedTexts request = embed_request(parsed, gone);
+  request.texts = texts;
+  request.options.query = parsed.rerank.query;
+  WICK_TRY(auto scores, provider.embed(request));
   if (parsed.pass != nullptr) parsed.pass->used(tokens_of(scores));
   const std::size_t n_labels = scores.front().values.size();
   if (n_labels == 1) return scores;

@@ -16,10 +16,10 @@ class Reranker final : public Provider {
     return refusal("text");
   }
 
-  Result<std::vector<Embedding>> embed(const std::string&, std::span<const std::string> texts,
-                                       const EmbedOptions& options) override {
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    const EmbedOptions& options = request.options;
     std::vector<Embedding> all;
-    for (const std::string& text : texts) {
+    for (const std::string& text : request.texts) {
       const float score =
           static_cast<float>(text.size()) - static_cast<float>(options.query.size());
       all.push_back(

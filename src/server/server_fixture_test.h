@@ -270,11 +270,9 @@ class MadeProvider final : public Provider {
     return prompt;
   }
 
-  Result<std::vector<Embedding>> embed(const std::string& /*model*/,
-                                       std::span<const std::string> texts,
-                                       const EmbedOptions& /*options*/) override {
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
     std::vector<Embedding> out;
-    for (const std::string& text : texts)
+    for (const std::string& text : request.texts)
       out.push_back({.values = {static_cast<float>(text.size()), -0.5F, 1e-3F},
                      .tokens = static_cast<int>(text.size())});
     return out;

@@ -38,6 +38,10 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         if self.status != 200:
             self.wfile.write(json.dumps({"error": {"message": f"no: {self.headers['Authorization']}", "code": KEY}}).encode())
             return
+        if self.path.endswith("/embeddings"):
+            rows = [{"index": i, "embedding": [1, 0]} for i in range(len(body["input"]))]
+            self.wfile.write(json.dumps({"data": rows, "usage": {"prompt_tokens": 1000}}).encode())
+            return
         if self.breaks_off:
             self.frame({"choices": [{"index": 0, "delta": {"content": "from"}, "finish_reason": None}]})
             self.frame({"error": {"message": f"broken: {KEY}", "code": 500}})
@@ -312,14 +316,17 @@ twin-only = "twin/gpt-4o-mini"
     def test_the_server_tells_who_answered(self):
         server = serving.Server(self.home)
         try:
-            for model, provider in (("local/tiny", "local"), ("openai/gpt-4o-mini", "openai")):
-                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=serving.SECONDS)
-                connection.request("POST", "/v1/chat/completions", json.dumps(
-                    {"model": model, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}), serving.JSON)
-                answer = connection.getresponse()
-                answer.read()
-                self.assertEqual((answer.status, answer.getheader("x-wick-provider")), (200, provider))
-                connection.close()
+            for path, body in (("/v1/chat/completions", {"messages": serving.TALK, "max_tokens": 4}),
+                               ("/v1/embeddings", {"input": ["hello"]}), ("/api/embed", {"input": ["hello"]})):
+                for model, provider in (("local/tiny", "local"), ("openai/gpt-4o-mini", "openai")):
+                    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=serving.SECONDS)
+                    connection.request("POST", path, json.dumps(body | {"model": model}), serving.JSON | {"x-wick-tag": "a"})
+                    answer = connection.getresponse()
+                    answer.read()
+                    self.assertEqual((path, answer.status, answer.getheader("x-wick-provider")), (path, 200, provider))
+                    connection.close()
+            rows = json.loads(self.run_wick("usage", "--json", "--tag", "a")[0])["usage"]
+            self.assertEqual([(row["provider"], row["requests"]) for row in rows if row["provider"] == "openai"], [("openai", 3)])
         finally:
             server.run.terminate()
             server.run.communicate(timeout=30)
