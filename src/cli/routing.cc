@@ -19,6 +19,10 @@ namespace {
 
 constexpr std::string_view kLocal = "local";
 
+std::string default_model() {
+  return std::get<std::string>(find_option("local.model_path")->fallback);
+}
+
 class LazyLocal final : public Provider {
  public:
   explicit LazyLocal(Config config) : config_(std::move(config)) {}
@@ -54,10 +58,7 @@ class LazyLocal final : public Provider {
 
  private:
   Result<std::shared_ptr<Provider>> open(std::string name) {
-    if (name.empty()) {
-      const Option* const row = find_option("local.model_path");
-      name = std::get<std::string>(row->fallback);
-    }
+    if (name.empty()) name = default_model();
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Provider>& model = models_[name];
     if (model != nullptr) return model;
@@ -115,8 +116,8 @@ std::vector<std::string> local_models(const RoutingSettings& settings,
   return names;
 }
 
-std::shared_ptr<Provider> lazy_local(const Config& config) {
-  return std::make_shared<LazyLocal>(config);
+LocalMember lazy_local(const Config& config) {
+  return {.provider = std::make_shared<LazyLocal>(config), .default_model = default_model};
 }
 
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,
@@ -137,8 +138,7 @@ Result<std::shared_ptr<route::LimitStore>> open_limits(const RoutingSettings& se
 }
 
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
-                                                   std::shared_ptr<Provider> local,
-                                                   std::string default_model,
+                                                   LocalMember local, std::string default_model,
                                                    KeyBudgets key_budgets,
                                                    std::shared_ptr<Transfers> transfers) {
   route::RouterOptions options{.rules = settings.rules,
@@ -146,8 +146,10 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
                                .key_budgets = std::move(key_budgets),
                                .cache = settings.cache,
                                .default_model = std::move(default_model)};
-  options.members.push_back(
-      {.name = std::string(kLocal), .provider = std::move(local), .is_local = true});
+  options.members.push_back({.name = std::string(kLocal),
+                             .provider = std::move(local.provider),
+                             .is_local = true,
+                             .default_model = std::move(local.default_model)});
   if (transfers == nullptr) {
     WICK_TRY(transfers, Transfers::create());
   }

@@ -22,9 +22,14 @@ namespace wick {
 // "local/…", or "NAME/…" of a provider.
 bool is_routed(const RoutingSettings& settings, std::string_view model);
 
+struct LocalMember {
+  std::shared_ptr<Provider> provider = {};
+  std::function<std::string()> default_model = {};  // the name of "", for the ledger
+};
+
 // A local provider that opens a model when it is first asked for one; "" is that of
 // local.model_path, or its default where that names a route.
-std::shared_ptr<Provider> lazy_local(const Config& config);
+LocalMember lazy_local(const Config& config);
 
 // The local models that the rules may ask for, in their words ("qwen3-0.6b"), or `default_model`
 // where they name none. Empty: all is answered by other providers.
@@ -36,8 +41,7 @@ using KeyBudgets = std::function<std::vector<route::Budget>(const std::string& k
 // `default_model` is that of a request without one. A ledger that cannot be opened is a warning:
 // what has a price is refused until it can. `transfers`: null for some with a thread of their own.
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
-                                                   std::shared_ptr<Provider> local,
-                                                   std::string default_model,
+                                                   LocalMember local, std::string default_model,
                                                    KeyBudgets key_budgets = {},
                                                    std::shared_ptr<Transfers> transfers = {});
 

@@ -284,7 +284,12 @@ Result<int> serve(const ServeFlags& o) {
     if (service.keys != nullptr)
       key_budgets = [keys = service.keys](const std::string& key) { return keys->budgets_of(key); };
     WICK_TRY(service.transfers, Transfers::create_driven());
-    WICK_TRY(service.provider, open_router(routing, service.provider, "auto",
+    LocalMember local{.provider = service.provider};
+    local.default_model = [models = service.models] {
+      const auto names = models->names();
+      return names->empty() ? std::string() : names->front().name;
+    };
+    WICK_TRY(service.provider, open_router(routing, std::move(local), "auto",
                                            std::move(key_budgets), service.transfers));
     service.routed = routed_names(routing);
   }

@@ -35,6 +35,7 @@ JsonValue to_value(const route::UsageRow& row) {
   for (const auto& [name, count] : counts)
     out[name] = count;
   out["cost_usd"] = route::to_dollars(row.cost);
+  if (!row.price.empty()) out["price"] = row.price;
   return out;
 }
 
@@ -61,7 +62,7 @@ void show_usage(const UsageFlags& o, const UsagePeriod& period, const Array& bud
   }
   if (period.rows.empty())
     print({"no requests in the last ", printable(std::to_string(o.days)), " days\n"});
-  print({printable_lines(usage_table(summed(period.rows, o.by_day)))});
+  print({printable_lines(usage_table(summed(period.rows, o.by_day, false)))});
   if (o.has_plot || is_terminal(1)) print({printable_lines(usage_plot(period))});
 }
 
@@ -82,7 +83,7 @@ Result<int> run_usage(const UsageFlags& o) {
                                       {"used_usd", route::to_dollars(state.used)},
                                       {"reserved_usd", route::to_dollars(state.reserved)}}));
   }
-  for (const route::UsageRow& row : summed(period.rows, o.by_day))
+  for (const route::UsageRow& row : summed(period.rows, o.by_day, true))
     list.push_back(to_value(row));
   const JsonValue value = json_object({{"budgets", budgets}, {"usage", std::move(list)}});
   if (!o.out.empty()) {
@@ -110,7 +111,7 @@ Action setup_usage(Flags flags) {
   flags.text("--tag", o->filter.tag, "only requests with this tag");
   flags.toggle("--by-day", o->by_day, "print a line per day");
   flags.toggle("--plot", o->has_plot, "plot the cost of each day (default on a terminal)");
-  flags.toggle("--csv", o->is_csv, "print CSV, a line for each day, provider and model");
+  flags.toggle("--csv", o->is_csv, "print CSV, a line for each day, provider, model and price");
   flags.toggle("--json", o->is_json, "print JSON");
   flags.exclude("--csv", "--json");
   flags.text("-o,--out", o->out, "write a file: a plot (.svg), CSV (.csv) or JSON (.json)");

@@ -212,12 +212,14 @@ std::string svg_legend(const Columns& columns, double top) {
 
 }  // namespace
 
-std::vector<UsageRow> summed(std::span<const UsageRow> rows, bool by_day) {
-  std::map<std::tuple<std::string, std::string, std::string>, UsageRow> sums;
+std::vector<UsageRow> summed(std::span<const UsageRow> rows, bool by_day, bool by_price) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, UsageRow> sums;
   for (const UsageRow& row : rows) {
     const std::string day = by_day ? row.day : "";
-    UsageRow& sum = sums[{day, row.provider, row.model}];
+    const std::string price = by_price ? row.price : "";
+    UsageRow& sum = sums[{day, row.provider, row.model, price}];
     sum.day = day;
+    sum.price = price;
     sum.provider = row.provider;
     sum.model = row.model;
     add_row(row, sum);
@@ -246,13 +248,13 @@ std::string usage_table(std::span<const UsageRow> rows) {
 std::string usage_csv(std::span<const UsageRow> rows) {
   std::string out =
       "day,provider,model,requests,failed,estimated,prompt_tokens,cached_tokens,generated_tokens,"
-      "cost_usd\n";
+      "cost_usd,price\n";
   for (const UsageRow& row : rows) {
     out += cat(row.day, ",", csv_cell(row.provider), ",", csv_cell(row.model));
     for (const std::int64_t count : {row.requests, row.failed, row.estimated, row.prompt_tokens,
                                      row.cached_tokens, row.generated_tokens})
       out += cat(",", count);
-    out += cat(",", route::to_dollars(row.cost), "\n");
+    out += cat(",", route::to_dollars(row.cost), ",", csv_cell(row.price), "\n");
   }
   return out;
 }

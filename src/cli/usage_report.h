@@ -11,12 +11,13 @@
 namespace wick {
 
 struct UsagePeriod {
-  std::vector<route::UsageRow> rows = {};    // of each day, provider and model
+  std::vector<route::UsageRow> rows = {};    // of each day, provider, model and price
   std::int64_t first_day = 0, last_day = 0;  // since 1970-01-01, UTC; both are shown
 };
 
-// Rows of the same provider and model added, over all days or within each.
-std::vector<route::UsageRow> summed(std::span<const route::UsageRow> rows, bool by_day);
+// Rows of the same provider and model added, over all days and prices or within each.
+std::vector<route::UsageRow> summed(std::span<const route::UsageRow> rows, bool by_day,
+                                    bool by_price);
 
 // With a line of titles, and a total below several rows. Empty without rows.
 std::string usage_table(std::span<const route::UsageRow> rows);

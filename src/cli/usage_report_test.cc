@@ -20,6 +20,7 @@ UsagePeriod some_usage() {
               {.provider = "a<b",
                .model = "x,\"y\"",
                .day = "2026-11-23",
+               .price = "input 1 (config)",
                .requests = 1,
                .prompt_tokens = 5,
                .generated_tokens = 2,
@@ -28,12 +29,16 @@ UsagePeriod some_usage() {
 }
 
 TEST(UsageReport, RowsOfOneModelAreAddedAndTotaled) {
-  const auto sums = summed(some_usage().rows, false);
+  const auto sums = summed(some_usage().rows, false, false);
   ASSERT_EQ(sums.size(), 2U);
   EXPECT_EQ(sums[0].requests, 3);
   EXPECT_EQ(sums[0].prompt_tokens, 15);
   EXPECT_EQ(sums[0].cost, 3'000'000'000);
-  EXPECT_EQ(summed(some_usage().rows, true).size(), 3U);
+  EXPECT_EQ(summed(some_usage().rows, true, false).size(), 3U);
+  const auto by_price = summed(some_usage().rows, false, true);
+  ASSERT_EQ(by_price.size(), 3U);
+  EXPECT_EQ(by_price[0].price, "");
+  EXPECT_EQ(by_price[1].price, "input 1 (config)");
   EXPECT_EQ(usage_table(sums),
             "provider/model  requests failed prompt cached generated      USD\n"
             "a<b/x,\"y\"              3      0     15      0         6 3.000000\n"
@@ -44,8 +49,9 @@ TEST(UsageReport, RowsOfOneModelAreAddedAndTotaled) {
 
 TEST(UsageReport, CsvQuotesWhatItMust) {
   const std::string csv = usage_csv(some_usage().rows);
-  EXPECT_NE(csv.find("\n2026-11-20,a<b,\"x,\"\"y\"\"\",2,0,0,10,0,4,1.000000\n"), csv.npos) << csv;
-  EXPECT_NE(csv.find("\n2026-11-22,p,,1,1,0,0,0,0,0.000000\n"), csv.npos) << csv;
+  EXPECT_NE(csv.find("\n2026-11-20,a<b,\"x,\"\"y\"\"\",2,0,0,10,0,4,1.000000,\n"), csv.npos) << csv;
+  EXPECT_NE(csv.find("\n2026-11-22,p,,1,1,0,0,0,0,0.000000,\n"), csv.npos) << csv;
+  EXPECT_NE(csv.find(",2.000000,input 1 (config)\n"), csv.npos) << csv;
 }
 
 TEST(UsageReport, ThePlotHasAColumnForEachDay) {

@@ -2,8 +2,11 @@
 // known price: an estimate below the bill would overspend a budget.
 #include "config/price_file.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -68,6 +71,16 @@ std::optional<route::Price> price_of(const Object& row) {
                       .cached = highest(row, "cache_read_input_token_cost").value_or(-1)};
 }
 
+// Its name, and the day (UTC) on which it was written.
+std::string version_of(const std::string& path) {
+  struct stat about = {};
+  std::tm day = {};
+  char text[16] = {};
+  if (::stat(path.c_str(), &about) == 0 && ::gmtime_r(&about.st_mtime, &day) != nullptr)
+    std::strftime(text, sizeof text, "%Y-%m-%d", &day);
+  return cat(path.substr(path.rfind('/') + 1), " of ", text);
+}
+
 }  // namespace
 
 Result<PriceFile> PriceFile::read(const std::string& path) {
@@ -82,6 +95,7 @@ Result<PriceFile> PriceFile::read(const std::string& path) {
   if (!value || value->object() == nullptr) return bad_prices(path, "is no JSON object");
   PriceFile prices;
   prices.rows_ = std::move(*value->object());
+  prices.version_ = version_of(path);
   return prices;
 }
 
@@ -95,7 +109,10 @@ void PriceFile::complete(std::string_view kind, route::MemberModel& model) const
   }
   const Object* const row = found->object();
   if (row == nullptr) return;
-  if (!model.price) model.price = price_of(*row);
+  if (!model.price) {
+    model.price = price_of(*row);
+    if (model.price) model.price_version = cat(route::to_text(*model.price), " (", version_, ")");
+  }
   const JsonValue* const context = row->find("max_input_tokens");
   const std::int64_t* const tokens = context == nullptr ? nullptr : context->integer();
   if (model.context == 0 && tokens != nullptr && *tokens > 0 && *tokens <= kMaxPriceFileContext)

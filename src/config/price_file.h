@@ -26,6 +26,7 @@ class PriceFile {
 
  private:
   Object rows_ = {};
+  std::string version_ = {};  // "prices.json of 2026-11-20"
 };
 
 }  // namespace wick

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 
 #include "base/strings.h"
@@ -58,6 +60,17 @@ TEST_F(Prices, AreExactAndTheHighestOfTheirTiers) {
   EXPECT_EQ(told("openai", "thinker"), "0 3000000 -1 0");
 }
 
+TEST_F(Prices, AreToldWithTheFileAndItsDate) {
+  ASSERT_TRUE(read(kRows));
+  const std::chrono::sys_seconds day = std::chrono::sys_days(std::chrono::year(2026) / 11 / 20);
+  std::filesystem::last_write_time(dir_.path() / "prices.json",
+                                   std::chrono::file_clock::from_sys(day));
+  route::MemberModel model{.name = "gpt-4o-mini"};
+  PriceFile::read((dir_.path() / "prices.json").string())->complete("openai", model);
+  EXPECT_EQ(model.price_version,
+            "input 0.15 cached 0.075 output 0.6 USD/M (prices.json of 2026-11-20)");
+}
+
 TEST_F(Prices, OfAnotherProviderOrOfOtherUnitsAreNotKnown) {
   EXPECT_EQ(told("azure", "gpt-4o-mini"), "unknown");
   EXPECT_EQ(told("openai", "gemini/gemini-2.5-pro"), "unknown");
@@ -71,6 +84,7 @@ TEST_F(Prices, WhatTheConfigSaysIsStronger) {
       .name = "gpt-4o-mini", .context = 8000, .price = route::Price{.input = 1, .output = 2}};
   file->complete("openai", model);
   EXPECT_EQ(model.price->input, 1);
+  EXPECT_EQ(model.price_version, "");
   EXPECT_EQ(model.context, 8000);
 }
 

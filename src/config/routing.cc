@@ -154,6 +154,7 @@ Result<route::MemberModel> model_of(const std::string& place, const JsonValue& v
   const bool costs_nothing = table.truth("free").value_or(is_free);
   if (input && output) {
     model.price = route::Price{.input = *input, .output = *output, .cached = cached.value_or(-1)};
+    model.price_version = cat(route::to_text(*model.price), " (config)");
   } else if (costs_nothing) {
     model.price = nothing;
   }

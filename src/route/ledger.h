@@ -55,6 +55,7 @@ struct Settlement {
 
 struct UsageRow {
   std::string provider = {}, model = {}, day = {};  // "2026-11-23"; "" where it is not grouped
+  std::string price = {};  // Charge::price; rows of two prices are not added
   std::int64_t requests = 0, failed = 0, estimated = 0;
   std::int64_t prompt_tokens = 0, cached_tokens = 0, generated_tokens = 0;
   Nanos cost = 0;

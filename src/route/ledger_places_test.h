@@ -83,6 +83,16 @@ class LedgerPlace {
     return session;
   }
 
+  // Takes the column away, as if an older wick had made the ledger.
+  void drop_prices() const {
+    if (!schema_.empty()) return execute(cat("ALTER TABLE ", schema_, ".wick_entry DROP price"));
+    sqlite3* handle = nullptr;
+    sqlite3_open(path_.c_str(), &handle);
+    const Database database(handle);
+    const char* const sql = "ALTER TABLE entry DROP COLUMN price";
+    EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  }
+
   // On the server, beside the ledgers.
   void execute(const std::string& sql) const {
     PqSession session(uri_, "SET client_min_messages = warning", {});

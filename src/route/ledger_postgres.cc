@@ -25,7 +25,8 @@ constexpr const char* kNotDurable = " SET synchronous_commit = off;";
 constexpr const char* kDurable =  // stronger settings stay
     " SELECT set_config('synchronous_commit', 'on', false)"
     " WHERE current_setting('synchronous_commit') IN ('off', 'local');";
-// A role that may not create tables can use those that are there.
+// A role that may not create tables can use those that are there. Tables of before 2026-11-26 have
+// no prices.
 constexpr const char* kTables = R"(DO $$ BEGIN
 PERFORM pg_advisory_xact_lock(5293911);
 IF to_regclass('wick_owner') IS NULL THEN
@@ -41,6 +42,10 @@ CREATE TABLE wick_counter(
   budget TEXT NOT NULL, bucket BIGINT NOT NULL, used BIGINT NOT NULL, reserved BIGINT NOT NULL,
   PRIMARY KEY(budget, bucket));
 CREATE TABLE wick_owner(owner TEXT PRIMARY KEY, expires TIMESTAMPTZ NOT NULL);
+END IF;
+IF NOT EXISTS(SELECT 1 FROM pg_attribute WHERE attrelid = 'wick_entry'::regclass
+  AND attname = 'price' AND NOT attisdropped) THEN
+ALTER TABLE wick_entry ADD COLUMN price TEXT NOT NULL DEFAULT '';
 END IF; END $$;)";
 
 constexpr PqStatement kSum{"wick_sum",
@@ -54,8 +59,8 @@ constexpr PqStatement kAdd{"wick_add",
 constexpr PqStatement kInsert{
     "wick_insert",
     "INSERT INTO wick_entry(owner, at, provider, model, key, tag, marks, state, reserved, cost,"
-    " prompt, cached, generated, estimated, failed)"
-    " VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id"};
+    " prompt, cached, generated, estimated, failed, price)"
+    " VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING id"};
 constexpr PqStatement kSettle{
     "wick_settle",
     "UPDATE wick_entry SET state = $2, cost = $3, prompt = $4, cached = $5, generated = $6,"
@@ -76,9 +81,11 @@ constexpr PqStatement kUsage{
     "wick_usage",
     "SELECT provider, model, CASE WHEN $2 = 1 THEN"
     " to_char(to_timestamp(at) AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END d, COUNT(*),"
-    " SUM(failed), SUM(estimated), SUM(prompt), SUM(cached), SUM(generated), SUM(cost)"
+    " SUM(failed), SUM(estimated), SUM(prompt), SUM(cached), SUM(generated), SUM(cost),"
+    " price"
     " FROM wick_entry WHERE at >= $1 AND state != 0 AND ($3 = '' OR key = $3)"
-    " AND ($4 = '' OR tag = $4) GROUP BY d, provider, model ORDER BY d, provider, model"};
+    " AND ($4 = '' OR tag = $4) GROUP BY d, provider, model, price"
+    " ORDER BY d, provider, model, price"};
 constexpr PqStatement kStatements[] = {kSum,    kAdd, kInsert,  kSettle, kRenew,
                                        kForget, kEnd, kOrphans, kUsage};
 
@@ -125,13 +132,14 @@ class PostgresStore final : public LedgerStore {
                               const Settlement& end) override {
     const Charge& charge = held.charge;
     const Usage& usage = end.usage;
-    WICK_TRY(const PqRows rows,
-             session_.run(kInsert,
-                          {owner_, held.unix_s, charge.provider, charge.model, charge.key,
-                           charge.tag, held.marks, std::int64_t{static_cast<int>(state)},
-                           held.amount, end.cost, std::int64_t{usage.prompt_tokens},
-                           std::int64_t{usage.cached_tokens}, std::int64_t{usage.generated_tokens},
-                           std::int64_t{end.is_estimated}, std::int64_t{end.has_failed}}));
+    WICK_TRY(
+        const PqRows rows,
+        session_.run(kInsert,
+                     {owner_, held.unix_s, charge.provider, charge.model, charge.key, charge.tag,
+                      held.marks, std::int64_t{static_cast<int>(state)}, held.amount, end.cost,
+                      std::int64_t{usage.prompt_tokens}, std::int64_t{usage.cached_tokens},
+                      std::int64_t{usage.generated_tokens}, std::int64_t{end.is_estimated},
+                      std::int64_t{end.has_failed}, charge.price}));
     return rows.integer(0, 0);
   }
 
@@ -176,6 +184,7 @@ class PostgresStore final : public LedgerStore {
       out.push_back({.provider = rows.text(i, 0),
                      .model = rows.text(i, 1),
                      .day = rows.text(i, 2),
+                     .price = rows.text(i, 10),
                      .requests = rows.integer(i, 3),
                      .failed = rows.integer(i, 4),
                      .estimated = rows.integer(i, 5),

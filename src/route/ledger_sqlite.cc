@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS entry(
   state INTEGER NOT NULL, reserved INTEGER NOT NULL, cost INTEGER NOT NULL DEFAULT 0,
   prompt INTEGER NOT NULL DEFAULT 0, cached INTEGER NOT NULL DEFAULT 0,
   generated INTEGER NOT NULL DEFAULT 0, estimated INTEGER NOT NULL DEFAULT 0,
-  failed INTEGER NOT NULL DEFAULT 0);
+  failed INTEGER NOT NULL DEFAULT 0, price TEXT NOT NULL DEFAULT '');
 CREATE INDEX IF NOT EXISTS entry_open ON entry(owner) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS entry_at ON entry(at);
 CREATE TABLE IF NOT EXISTS counter(
@@ -52,8 +52,8 @@ struct Statements {
             " DO UPDATE SET used = used + ?3, reserved = reserved + ?4"),
         insert(db,
                "INSERT INTO entry(owner, at, provider, model, key, tag, marks, state, reserved,"
-               " cost, prompt, cached, generated, estimated, failed)"
-               " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"),
+               " cost, prompt, cached, generated, estimated, failed, price)"
+               " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"),
         settle(db,
                "UPDATE entry SET state = ?2, cost = ?3, prompt = ?4, cached = ?5, generated = ?6,"
                " estimated = ?7, failed = ?8 WHERE id = ?1 AND state = 0"),
@@ -111,7 +111,8 @@ class SqliteStore final : public LedgerStore {
         .bind(6, held.charge.tag)
         .bind(7, held.marks)
         .bind(8, static_cast<std::int64_t>(state))
-        .bind(9, held.amount);
+        .bind(9, held.amount)
+        .bind(16, held.charge.price);
     WICK_DO(bind_end(sql_.insert, 10, end).run());
     return sqlite3_last_insert_rowid(database_.get());
   }
@@ -150,9 +151,9 @@ class SqliteStore final : public LedgerStore {
     Statement rows(database_.get(),
                    "SELECT provider, model, CASE WHEN ?2 THEN date(at, 'unixepoch') ELSE '' END d,"
                    " COUNT(*), SUM(failed), SUM(estimated), SUM(prompt), SUM(cached),"
-                   " SUM(generated), SUM(cost) FROM entry WHERE at >= ?1 AND state != 0"
+                   " SUM(generated), SUM(cost), price FROM entry WHERE at >= ?1 AND state != 0"
                    " AND (?3 = '' OR key = ?3) AND (?4 = '' OR tag = ?4)"
-                   " GROUP BY d, provider, model ORDER BY d, provider, model");
+                   " GROUP BY d, provider, model, price ORDER BY d, provider, model, price");
     rows.bind(1, since_unix_s).bind(2, std::int64_t{by_day});
     rows.bind(3, filter.key).bind(4, filter.tag);
     std::vector<UsageRow> out;
@@ -162,6 +163,7 @@ class SqliteStore final : public LedgerStore {
       out.push_back({.provider = rows.text(0),
                      .model = rows.text(1),
                      .day = rows.text(2),
+                     .price = rows.text(10),
                      .requests = rows.integer(3),
                      .failed = rows.integer(4),
                      .estimated = rows.integer(5),
@@ -181,6 +183,20 @@ class SqliteStore final : public LedgerStore {
 Result<void> execute(sqlite3* database, const char* sql) {
   if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
   return sqlite_error(database, "it cannot be opened");
+}
+
+// Ledgers of before 2026-11-26 have no prices. Another process may add the column meanwhile.
+Result<void> add_price(sqlite3* database) {
+  const auto has_price = [&] {
+    Statement column(database, "SELECT 1 FROM pragma_table_info('entry') WHERE name = 'price'");
+    const auto found = column.step();
+    return found && *found;
+  };
+  if (has_price()) return {};
+  const auto added =
+      execute(database, "ALTER TABLE entry ADD COLUMN price TEXT NOT NULL DEFAULT ''");
+  if (!added && !has_price()) return added;
+  return {};
 }
 
 }  // namespace
@@ -213,6 +229,7 @@ Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& opti
   WICK_DO(execute(handle,
                   options.is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"));
   WICK_DO(execute(handle, kSchema));
+  WICK_DO(add_price(handle));
   return std::unique_ptr<LedgerStore>(std::make_unique<SqliteStore>(std::move(database)));
 }
 

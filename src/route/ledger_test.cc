@@ -58,6 +58,31 @@ TEST_P(LedgerRules, ReservesSettlesAndNeverPassesACap) {
   EXPECT_TRUE(ledger->usage(0, false, {.key = "bob"})->empty());
 }
 
+TEST_P(LedgerRules, RowsTellThePriceAndThoseOfALedgerWithoutPricesStay) {
+  const Charge old{.provider = "p", .model = "m"};
+  const auto spend = [&](const Charge& charge) {
+    const auto ledger = place.open(true);
+    const auto held = ledger->reserve(charge, {}, 60, kNoon);
+    ASSERT_TRUE(held) << to_string(held.error());
+    ledger->settle(*held, {.cost = 10});
+  };
+  spend(old);
+  place.drop_prices();
+  {
+    const auto first = place.open(), second = place.open();
+    ASSERT_EQ(first->usage(0, false)->size(), 1U);
+    ASSERT_EQ(second->usage(0, false)->size(), 1U);
+  }
+  Charge priced = old;
+  priced.price = "input 1 output 2 USD/M (config)";
+  spend(priced);
+  const auto rows = place.open()->usage(0, false);
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ(rows->at(0).price, "");
+  EXPECT_EQ(rows->at(1).price, priced.price);
+  EXPECT_EQ(rows->at(0).cost, rows->at(1).cost);
+}
+
 TEST_P(LedgerRules, ManyThreadsNeverPassACap) {
   const auto ledger = place.open();
   const std::vector<Budget> budgets = {{.name = "all", .cap = 1000}};

@@ -9,6 +9,7 @@ namespace wick::route {
 namespace {
 
 constexpr std::int64_t kPicosPerNano = 1000;
+constexpr std::int64_t kPicosPerMillionth = 1'000'000;  // of a dollar
 
 // "12.345" · 10^digits; -1 if the text is no such number, too large, or has more digits.
 std::int64_t parse_decimal(std::string_view text, int digits) {
@@ -78,6 +79,18 @@ Result<std::int64_t> parse_price(std::string_view text) {
                .id = "bad_price",
                .message = cat("'", printable(text), "' is no price"),
                .hint = "a price is for a million tokens and looks like \"0.15 USD/M\""};
+}
+
+std::string to_text(const Price& price) {
+  const auto per_million = [](std::int64_t picos) {
+    std::string behind = std::to_string(picos % kPicosPerMillionth);
+    behind.insert(0, 6 - behind.size(), '0');
+    behind.erase(behind.find_last_not_of('0') + 1);
+    return cat(picos / kPicosPerMillionth, behind.empty() ? "" : ".", behind);
+  };
+  return cat("input ", per_million(price.input),
+             price.cached < 0 ? "" : cat(" cached ", per_million(price.cached)), " output ",
+             per_million(price.output), " USD/M");
 }
 
 std::string to_dollars(Nanos amount) {

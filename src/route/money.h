@@ -31,6 +31,8 @@ Nanos cost_of(const Price& price, std::int64_t input_tokens, std::int64_t output
 Result<Nanos> parse_amount(std::string_view text);
 // "0.15 USD/M": for a million tokens; exact to the pico-dollar for a token. kInvalid, "bad_price".
 Result<std::int64_t> parse_price(std::string_view text);
+// "input 0.15 cached 0.075 output 0.6 USD/M": exact.
+std::string to_text(const Price& price);
 // "0.001230", at least six digits behind the point, no more than needed.
 std::string to_dollars(Nanos amount);
 

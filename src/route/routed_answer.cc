@@ -523,10 +523,13 @@ std::uint64_t Core::random() noexcept {
 }
 
 Charge Core::charge(const Candidate& candidate, const Facts& facts) const {
-  return {.provider = options.members[candidate.member].name,
-          .model = candidate.model,
+  const Member& member = options.members[candidate.member];
+  const bool is_named = !candidate.model.empty() || !member.default_model;
+  return {.provider = member.name,
+          .model = is_named ? candidate.model : member.default_model(),
           .key = facts.key,
-          .tag = facts.tag};
+          .tag = facts.tag,
+          .price = candidate.most_cost > 0 ? candidate.about.price_version : std::string()};
 }
 
 std::vector<Budget> Core::budgets(const Facts& facts) const {

@@ -23,6 +23,9 @@ struct MemberModel {
   int context = 0;                  // tokens; 0 = not known
   int max_tokens = 4096;            // of an answer whose request has no limit
   std::optional<Price> price = {};  // empty: not known, and then only a free member is asked
+  // How rows of the ledger name the price: "input 0.15 output 0.6 USD/M (config)", or in place of
+  // "config" the price file and its date.
+  std::string price_version = {};
   bool has_tools = true, has_schema = true, has_images = false;
 };
 
@@ -34,6 +37,8 @@ struct Member {
   std::vector<MemberModel> models = {};  // those it may be asked for; empty: any
   LimitOptions limits = {};
   double weight = 1;  // its share with Strategy::kWeighted
+  // What the ledger calls the model of a request that names none; empty: "". Any thread.
+  std::function<std::string()> default_model = {};
 };
 
 enum class Strategy : std::uint8_t {

@@ -108,11 +108,12 @@ class Providers(unittest.TestCase):
         row = usage["usage"][0]
         self.assertEqual((row["provider"], row["requests"], row["prompt_tokens"]), ("openai", 1, 1000))
         self.assertEqual(row["cost_usd"], "0.000210")  # 1000 · 0.15 + 100 · 0.60 millionths
+        self.assertEqual(row["price"], "input 0.15 output 0.6 USD/M (config)")
         self.assertEqual(usage["budgets"][0], {"budget": "monthly", "cap_usd": "5.000000", "used_usd": "0.000210",
                                                "reserved_usd": "0.000000"})
         self.assertIn("0.000210 of 5.000000 USD used", self.run_wick("usage")[0])
         self.assertRegex(self.run_wick("usage", "--plot")[0], r"(?s)openai/gpt-4o-mini +1 +0 +1000 +0 +100 +0\.000210\n.*cost per day\n0\.000210 USD")
-        self.assertRegex(self.run_wick("usage", "--csv")[0], r"\n\d{4}-\d\d-\d\d,openai,gpt-4o-mini,1,0,0,1000,0,100,0\.000210\n$")
+        self.assertRegex(self.run_wick("usage", "--csv")[0], r"\n\d{4}-\d\d-\d\d,openai,gpt-4o-mini,1,0,0,1000,0,100,0\.000210,input 0\.15 output 0\.6 USD/M \(config\)\n$")
         for name, begin in (("u.svg", "<svg "), ("u.csv", "day,"), ("u.json", '{"budgets":')):
             self.run_wick("usage", "-o", pathlib.Path(self.folder.name) / name)
             self.assertTrue((pathlib.Path(self.folder.name) / name).read_text().startswith(begin), name)
@@ -143,7 +144,9 @@ class Providers(unittest.TestCase):
         self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
         self.configure(f'prices = "{prices}"\n', **without)
         self.run_wick("run", "openai/gpt-4o-mini", "a", "-q")
-        self.assertEqual(json.loads(self.run_wick("usage", "--json")[0])["usage"][0]["cost_usd"], "0.000210")
+        row = json.loads(self.run_wick("usage", "--json")[0])["usage"][0]
+        self.assertEqual(row["cost_usd"], "0.000210")
+        self.assertRegex(row["price"], r"^input 0\.15 output 0\.6 USD/M \(prices\.json of \d{4}-\d\d-\d\d\)$")
         prices.write_text("{")
         self.assertIn("prices.json is no JSON object", self.run_wick("run", "openai/gpt-4o-mini", "a", status=2)[1])
 
@@ -206,6 +209,9 @@ class Providers(unittest.TestCase):
         said = server.json("/v1/chat/completions", talk | {"model": "there"})["choices"][0]["message"]["content"]
         self.assertTrue(said.startswith("from") and len(said) > 4, said)
         self.assertEqual([one["name"] for one in server.json("/api/ps")["models"] if "/" not in one["name"]], ["tiny"], "loaded once")
+        server.end(signal.SIGTERM)
+        rows = json.loads(self.run_wick("usage", "--json")[0])["usage"]
+        self.assertEqual([(row["model"], row["requests"]) for row in rows if row["provider"] == "local"], [("tiny", 3)])
 
     def test_aliases_spread_over_equal_providers(self):
         other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Other", (Upstream,), {}))
