@@ -84,10 +84,8 @@ class SmallProvider final : public Provider {
     return std::vector<TokenId>{1, 2};
   }
 
-  Result<std::vector<Embedding>> embed(const std::string& /*model*/,
-                                       std::span<const std::string> texts,
-                                       const EmbedOptions& /*options*/) override {
-    return std::vector<Embedding>(texts.size(), {.values = {1, 2}});
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    return std::vector<Embedding>(request.texts.size(), {.values = {1, 2}});
   }
 
   Result<std::vector<Embedding>> embed_tokens(const std::string& /*model*/,
