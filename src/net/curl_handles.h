@@ -22,14 +22,20 @@ using CurlEasy = std::unique_ptr<CURL, EasyFree>;
 using CurlHeaders = std::unique_ptr<curl_slist, SlistFree>;
 
 // kInvalid for a line with a line break.
+inline Result<void> check_headers(std::span<const std::string> lines) {
+  for (const std::string& line : lines) {
+    if (line.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) continue;
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_header",
+                 .message = "a request header holds a line break"};
+  }
+  return {};
+}
+
 inline Result<CurlHeaders> curl_headers(std::span<const std::string> lines) {
+  WICK_DO(check_headers(lines));
   CurlHeaders list;
   for (const std::string& line : lines) {
-    if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-      return Error{.code = ErrorCode::kInvalid,
-                   .id = "bad_header",
-                   .message = "a request header holds a line break"};
-    }
     curl_slist* longer = curl().slist_append(list.get(), line.c_str());
     if (longer == nullptr) {
       return Error{.code = ErrorCode::kNoMemory, .message = "no memory for request headers"};

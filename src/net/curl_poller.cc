@@ -26,7 +26,7 @@ namespace {
 constexpr long kMaxIdleConnections = 256;
 constexpr int kMaxReady = 64;  // sockets of one advance(); the others are ready at the next
 constexpr int kMaxTimerRounds = 8;
-constexpr std::int64_t kNsPerMs = 1'000'000, kNsPerSecond = 1'000'000'000;
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 void drain(int fd) noexcept {
   std::uint64_t count = 0;
@@ -106,6 +106,12 @@ int CurlPoller::on_socket(CURL* /*easy*/, curl_socket_t socket, int what, void* 
   return self.set_watch(socket, wanted) ? 0 : -1;  // ends the transfer
 }
 
+bool CurlPoller::watch(int fd, std::uint32_t events, PolledSocket& its) {
+  Watch& watch = watches_[static_cast<std::size_t>(fd)];
+  watch.its = &its;
+  return watch.watched == events || set_watch(fd, events);
+}
+
 bool CurlPoller::set_watch(int fd, std::uint32_t wanted) {
   epoll_event event = {.events = wanted, .data = {.fd = fd}};
   watches_[static_cast<std::size_t>(fd)].watched = wanted;
@@ -138,7 +144,12 @@ void CurlPoller::advance(const std::function<void()>& after_each) {
       if (fd == timer_) armed_ns_ = 0;
       continue;
     }
-    Watch& watch = watches_[static_cast<std::size_t>(fd)];
+    const Watch watch = watches_[static_cast<std::size_t>(fd)];
+    if (watch.its != nullptr) {
+      watch.its->on_ready(ready[i].events);
+      after_each();
+      continue;
+    }
     if (watch.wanted == 0) {
       if (watch.watched != 0) set_watch(fd, 0);
       continue;

@@ -1,5 +1,6 @@
 // A multi handle of libcurl whose sockets and timer are behind one descriptor (epoll), so that any
-// event loop can drive it. For the sources of net/ alone. One thread at a time, but for signal().
+// event loop can drive it, and sockets of others with them. For the sources of net/ alone. One
+// thread at a time, but for signal().
 //
 //   WICK_TRY(const auto poller, CurlPoller::create());
 //   poll poller->fd() for reading; then:
@@ -16,6 +17,17 @@
 #include "net/curl_api.h"
 
 namespace wick {
+
+inline constexpr std::int64_t kNsPerMs = 1'000'000;
+
+// A socket that is not libcurl's.
+class PolledSocket {
+ public:
+  virtual void on_ready(std::uint32_t events) = 0;  // EPOLLIN, …; may end the socket
+
+ protected:
+  ~PolledSocket() = default;
+};
 
 class CurlPoller {
  public:
@@ -35,10 +47,12 @@ class CurlPoller {
   void advance(const std::function<void()>& after_each);
   void run_timer();  // libcurl's, if it is due: it sends what was added
 
-  // A connection's socket, opened and closed for libcurl. One that libcurl keeps for later stays
-  // watched, so that its next exchange needs no system call for that.
+  // A connection's socket; -1 with errno. One that libcurl keeps for later stays watched, so that
+  // its next exchange needs no system call for that.
   curl_socket_t open(int family, int type, int protocol);
   void close(curl_socket_t socket);
+  // A socket of open() that libcurl does not know: `its` learns of these events (0: of none).
+  bool watch(int fd, std::uint32_t events, PolledSocket& its);
 
   // fd() is readable at the earlier of `at_ns` (as monotonic_ns(), 0 = never) and libcurl's timer.
   void arm(std::int64_t at_ns);
@@ -52,6 +66,7 @@ class CurlPoller {
 
   struct Watch {
     bool is_connection = false;
+    PolledSocket* its = nullptr;         // null: libcurl's
     std::uint32_t wanted = 0, watched = 0;  // by libcurl, by `epoll_`: EPOLLIN, EPOLLOUT; 0 = not
   };
 

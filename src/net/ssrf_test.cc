@@ -284,7 +284,8 @@ constexpr const char* kFar = "8.8.8.8";
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const std::string& host : kLiterals)
-    all.push_back({.url = cat("https://", host, "/v1"), .lookups = {{kFar}}});
+    for (const char* const scheme : {"https://", "http://"})
+      all.push_back({.url = cat(scheme, host, "/v1"), .lookups = {{kFar}}});
   for (const std::string& address : kAddresses) {
     const std::string name = "https://rebind.example/v1";
     all.push_back({.url = name, .lookups = {{address}}});

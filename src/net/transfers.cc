@@ -7,6 +7,7 @@
 #include <charconv>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -14,7 +15,8 @@
 #include "net/curl_handles.h"
 #include "net/curl_poller.h"
 #include "net/http.h"
-#include "net/url.h"
+#include "net/plain_http.h"
+#include "net/transfer_job.h"
 
 namespace wick {
 
@@ -22,99 +24,20 @@ namespace {
 
 constexpr int kCheckMs = 100;  // limits are checked at least so often
 constexpr std::size_t kMaxIdleHandles = 16;
-constexpr std::size_t kUsualHeaders = 16;
-constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::size_t kMaxTargets = 64;  // that are remembered
 
-// Outlives the transfers: Transfer::cancel() may come at any time.
-struct Shared {
-  std::unique_ptr<CurlPoller> poller = {};
-  std::atomic<bool> has_signals = false;  // some job is new, or to be cancelled or resumed
+using Job = TransferJob;
 
-  CURLM* multi() const noexcept { return poller->multi(); }
-
-  void signal() noexcept {
-    if (!has_signals.exchange(true, std::memory_order_acq_rel)) poller->signal();
-  }
-};
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-// One exchange. All but the two flags belongs to the thread of the transfers.
-struct Job final : Transfer {
-  std::shared_ptr<Shared> shared;
-  TransferRequest request;
-  std::shared_ptr<TransferSink> sink;
-  CurlEasy easy = {};
-  CurlHeaders headers = {};
-  TransferHead head = {};
-  std::size_t n_header_bytes = 0, n_bytes = 0;
-  std::int64_t started = monotonic_ns(), progress = started;
-  bool has_progress = false, is_head_sent = false, is_full = false, is_stopped = false;
-  bool is_address_refused = false;
-  std::string end_id = {};  // why we ended it, "" if we did not
-  std::atomic<bool> is_cancelled = false, is_resumed = false;
-
-  Job(std::shared_ptr<Shared> its_shared, TransferRequest its_request,
-      std::shared_ptr<TransferSink> its_sink)
-      : shared(std::move(its_shared)), request(std::move(its_request)), sink(std::move(its_sink)) {}
-
-  void cancel() noexcept override {
-    is_cancelled.store(true, std::memory_order_release);
-    shared->signal();
-  }
-
-  void resume() noexcept override {
-    is_resumed.store(true, std::memory_order_release);
-    shared->signal();
-  }
-
-  void send_head() {
-    if (is_head_sent || head.status == 0) return;
-    is_head_sent = true;
-    sink->head(std::move(head));
-  }
-
-  // The URL, for messages.
-  std::string shown() const {
-    const auto url = parse_url(request.url);
-    return url ? printable(url->shown) : std::string("the URL");
-  }
-
-  // When its next limit is reached, with the limit's id; 0 = none.
-  std::pair<std::int64_t, const char*> deadline() const {
-    std::pair<std::int64_t, const char*> first = {0, ""};
-    const auto add = [&](std::int64_t since, std::int64_t ms, const char* id) {
-      if (ms > 0 && (first.first == 0 || since + ms * kNsPerMs < first.first))
-        first = {since + ms * kNsPerMs, id};
-    };
-    add(started, request.total_ms, "total_timeout");
-    if (is_full) return first;
-    if (!has_progress) add(started, request.first_ms, "first_timeout");
-    if (has_progress) add(progress, request.idle_ms, "idle_timeout");
-    return first;
-  }
-};
-
-void read_header_line(std::string_view line, TransferHead& head) {
+void read_header_line(std::string_view line, Job& job) {
   if (line.starts_with("HTTP/")) {
-    head = {};
-    head.headers.reserve(kUsualHeaders);
-    const std::string_view rest = trim(line.substr(std::min(line.find(' '), line.size())));
-    std::from_chars(rest.data(), rest.data() + rest.size(), head.status);
-    return;
+    const std::string_view rest = trim_header(line.substr(std::min(line.find(' '), line.size())));
+    int status = 0;
+    std::from_chars(rest.data(), rest.data() + rest.size(), status);
+    return job.take_status(status);
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
-  std::string name = ascii_lower(line.substr(0, colon));
-  const std::string_view value = trim(line.substr(colon + 1));
-  if (name == "content-type")
-    head.content_type = ascii_lower(trim(value.substr(0, value.find(';'))));
-  head.headers.emplace_back(std::move(name), value);
+  job.take_header(line.substr(0, colon), trim_header(line.substr(colon + 1)));
 }
 
 std::size_t on_header(char* data, std::size_t size, std::size_t n, void* user) {
@@ -126,8 +49,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t n, void* user) {
     return 0;
   }
   const std::string_view line(data, size * n);
-  if (!trim(line).empty()) {
-    read_header_line(line, job.head);
+  if (!trim_header(line).empty()) {
+    read_header_line(line, job);
   } else if (job.head.status >= 200) {  // not of 100 Continue
     job.send_head();
   }
@@ -136,28 +59,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t n, void* user) {
 
 std::size_t on_body(char* data, std::size_t size, std::size_t n, void* user) {
   Job& job = *static_cast<Job*>(user);
-  const std::string_view bytes(data, size * n);
-  job.send_head();
-  if (bytes.size() > job.request.max_bytes - job.n_bytes) {
-    job.end_id = "answer_too_long";
-    return 0;
-  }
-  switch (job.sink->body(bytes)) {
-    case TransferTake::kStop:
-      job.is_stopped = true;
-      return 0;
-    case TransferTake::kFull:
-      job.is_full = true;
-      return CURL_WRITEFUNC_PAUSE;
-    case TransferTake::kProgress:
-      job.has_progress = true;
-      job.progress = monotonic_ns();
-      break;
-    case TransferTake::kNothing:
-      break;
-  }
-  job.n_bytes += bytes.size();
-  return bytes.size();
+  if (job.give_body({data, size * n})) return size * n;
+  return job.is_full ? CURL_WRITEFUNC_PAUSE : 0;
 }
 
 curl_socket_t on_open_socket(void* user, curlsocktype, curl_sockaddr* to) {
@@ -222,33 +125,15 @@ bool is_before_sending(CURLcode code) {
          code == CURLE_OPERATION_TIMEDOUT;
 }
 
-std::string what_ended(const Job& job, std::string_view id, CURLcode code) {
-  const TransferRequest& request = job.request;
-  if (id == "total_timeout") return cat("no whole answer within ", request.total_ms, " ms");
-  if (id == "first_timeout") return cat("no answer within ", request.first_ms, " ms");
-  if (id == "idle_timeout") return cat("no more of the answer for ", request.idle_ms, " ms");
-  if (id == "answer_too_long")
-    return cat("the answer is longer than ", request.max_bytes, " bytes");
-  if (id == "bad_answer") return cat("the header is longer than ", kMaxHeaderBytes, " bytes");
-  if (id == "address_refused") return "the name leads to an address that is not allowed for it";
-  if (id == "cancelled") return "stopped";
-  if (id == "cut") return "the connection ended before the whole answer was there";
-  return curl().easy_strerror(code);
-}
-
 std::optional<Error> error_of(const Job& job, CURLcode code) {
   if (code == CURLE_OK || job.is_stopped) return std::nullopt;
+  if (code == CURLE_BAD_CONTENT_ENCODING)
+    return job.error("bad_answer", "the answer's compression is damaged");
   std::string id = job.end_id;
-  if (id.empty() && job.is_address_refused && is_before_sending(code)) id = "address_refused";
+  if (!id.empty()) return job.error(std::move(id), "");
+  if (job.is_address_refused && is_before_sending(code)) id = "address_refused";
   if (id.empty()) id = is_before_sending(code) ? "no_connection" : "cut";
-  if (code == CURLE_BAD_CONTENT_ENCODING) id = "bad_answer";
-  const bool is_ours = id == "cancelled";
-  const std::string what = code == CURLE_BAD_CONTENT_ENCODING
-                               ? std::string("the answer's compression is damaged")
-                               : what_ended(job, id, code);
-  return Error{.code = is_ours ? ErrorCode::kCancelled : ErrorCode::kUnavailable,
-               .id = std::move(id),
-               .message = cat(job.shown(), ": ", what)};
+  return job.error(std::move(id), curl().easy_strerror(code));
 }
 
 Error stopped() {
@@ -259,7 +144,12 @@ Error stopped() {
 
 class CurlTransfers final : public DrivenTransfers {
  public:
-  explicit CurlTransfers(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  CurlTransfers(std::shared_ptr<TransferShared> shared, const TransferOptions& options)
+      : shared_(std::move(shared)),
+        has_plain_(!options.has_only_curl),
+        plain_(*shared_->poller, [this](Job& job, std::string_view id, std::string_view why) {
+          end(job, id.empty() ? std::nullopt : std::optional(job.error(std::string(id), why)));
+        }) {}
 
   ~CurlTransfers() override {
     if (!thread_.joinable()) {
@@ -281,13 +171,9 @@ class CurlTransfers final : public DrivenTransfers {
   Result<std::shared_ptr<Transfer>> start(TransferRequest request,
                                           std::shared_ptr<TransferSink> sink) override {
     const auto job = std::make_shared<Job>(shared_, std::move(request), std::move(sink));
-    job->easy = take_handle();
-    if (!job->easy)
-      return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
-    std::vector<std::string> lines = {"Expect:"};  // no waiting for 100 Continue
-    lines.insert(lines.end(), job->request.headers.begin(), job->request.headers.end());
-    WICK_TRY(job->headers, curl_headers(lines));
-    set_options(*job);
+    WICK_DO(check_headers(job->request.headers));
+    job->target = target_of(job->request);
+    if (job->target == nullptr) WICK_DO(set_up_curl(*job));
     if (driver_.load(std::memory_order_relaxed) == std::this_thread::get_id() && !is_advancing_) {
       send_now(job);
       return std::shared_ptr<Transfer>(job);
@@ -361,12 +247,38 @@ class CurlTransfers final : public DrivenTransfers {
     poller.arm(jobs_.empty() ? 0 : next_limit_);
   }
 
-  void add(std::shared_ptr<Job> job) {
-    curl().multi_add_handle(shared_->multi(), job->easy.get());
+  // The target of a request that does not need libcurl, else null.
+  std::shared_ptr<const PlainTarget> target_of(const TransferRequest& request) {
+    if (!has_plain_) return nullptr;
+    const std::string key =
+        cat(static_cast<int>(request.endpoint), request.unix_socket, " ", request.url);
+    const std::lock_guard lock(mutex_);
+    if (const auto found = targets_.find(key); found != targets_.end()) return found->second;
+    if (targets_.size() >= kMaxTargets) targets_.clear();
+    return targets_.emplace(key, plain_target(request)).first->second;
+  }
+
+  Result<void> set_up_curl(Job& job) {
+    job.easy = take_handle();
+    if (!job.easy)
+      return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
+    std::vector<std::string> lines = {"Expect:"};  // no waiting for 100 Continue
+    lines.insert(lines.end(), job.request.headers.begin(), job.request.headers.end());
+    WICK_TRY(job.headers, curl_headers(lines));
+    set_options(job);
+    return {};
+  }
+
+  void add(const std::shared_ptr<Job>& job) {
+    jobs_.push_back(job);
+    if (job->target != nullptr) {
+      plain_.start(*job);
+    } else {
+      curl().multi_add_handle(shared_->multi(), job->easy.get());
+    }
     std::int64_t next = monotonic_ns() + kCheckMs * kNsPerMs;
     if (const std::int64_t at = job->deadline().first; at != 0) next = std::min(next, at);
-    next_limit_ = jobs_.empty() ? next : std::min(next, next_limit_);
-    jobs_.push_back(std::move(job));
+    next_limit_ = jobs_.size() < 2 ? next : std::min(next, next_limit_);
   }
 
   void add_new() {
@@ -375,8 +287,8 @@ class CurlTransfers final : public DrivenTransfers {
       const std::lock_guard lock(mutex_);
       taken.swap(new_);
     }
-    for (std::shared_ptr<Job>& job : taken)
-      add(std::move(job));
+    for (const std::shared_ptr<Job>& job : taken)
+      add(job);
   }
 
   void obey_signals() {
@@ -386,7 +298,11 @@ class CurlTransfers final : public DrivenTransfers {
       } else if (job->is_resumed.exchange(false, std::memory_order_acq_rel) && job->is_full) {
         job->is_full = false;
         job->progress = monotonic_ns();
-        curl().easy_pause(job->easy.get(), CURLPAUSE_CONT);  // may call on_body()
+        if (job->target != nullptr) {
+          plain_.resume(*job);
+        } else {
+          curl().easy_pause(job->easy.get(), CURLPAUSE_CONT);  // may call on_body()
+        }
       }
     }
   }
@@ -422,18 +338,26 @@ class CurlTransfers final : public DrivenTransfers {
   }
 
   void abandon(Job& job, std::string id) {
+    if (job.target != nullptr) {
+      plain_.leave(job);
+      return end(job, job.error(std::move(id), ""));
+    }
     job.end_id = std::move(id);
     finish(job, CURLE_ABORTED_BY_CALLBACK);
   }
 
+  // Of libcurl's.
   void finish(Job& job, CURLcode code) {
     curl().multi_remove_handle(shared_->multi(), job.easy.get());
-    const auto sink = std::move(job.sink);
-    const std::optional<Error> error = error_of(job, code);
     CurlEasy easy = std::move(job.easy);
     if (code == CURLE_OK) keep_handle(std::move(easy));
+    end(job, error_of(job, code));
+  }
+
+  void end(Job& job, std::optional<Error> error) {
+    const auto sink = std::move(job.sink);
     std::erase_if(jobs_, [&](const std::shared_ptr<Job>& one) { return one.get() == &job; });
-    sink->end(error);
+    sink->end(std::move(error));
   }
 
   // A handle of an exchange that has ended, or a new one, which takes as long to make as a request
@@ -459,25 +383,28 @@ class CurlTransfers final : public DrivenTransfers {
     if (idle_.size() < kMaxIdleHandles) idle_.push_back(std::move(easy));
   }
 
-  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<TransferShared> shared_;
+  const bool has_plain_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Job>> new_;  // these are under the mutex
   std::vector<CurlEasy> idle_;
+  std::unordered_map<std::string, std::shared_ptr<const PlainTarget>> targets_;
   bool is_stopped_ = false;
 
   std::atomic<std::thread::id> driver_ = {};  // the thread of advance(), which has all below
   bool is_advancing_ = false;
+  PlainHttp plain_;
   std::vector<std::shared_ptr<Job>> jobs_;
   std::int64_t next_limit_ = 0;  // when to look at the limits of all
 
   std::jthread thread_;
 };
 
-Result<std::shared_ptr<CurlTransfers>> make_transfers() {
-  const auto shared = std::make_shared<Shared>();
+Result<std::shared_ptr<CurlTransfers>> make_transfers(const TransferOptions& options) {
+  const auto shared = std::make_shared<TransferShared>();
   WICK_DO(load_curl());
   WICK_TRY(shared->poller, CurlPoller::create());
-  return std::make_shared<CurlTransfers>(shared);
+  return std::make_shared<CurlTransfers>(shared, options);
 }
 
 }  // namespace
@@ -489,14 +416,15 @@ std::string_view TransferHead::header(std::string_view name) const noexcept {
   return {};
 }
 
-Result<std::shared_ptr<Transfers>> Transfers::create() {
-  WICK_TRY(const auto made, make_transfers());
+Result<std::shared_ptr<Transfers>> Transfers::create(const TransferOptions& options) {
+  WICK_TRY(const auto made, make_transfers(options));
   WICK_DO(made->start_own_thread());
   return std::shared_ptr<Transfers>(made);
 }
 
-Result<std::shared_ptr<DrivenTransfers>> Transfers::create_driven() {
-  WICK_TRY(auto made, make_transfers());
+Result<std::shared_ptr<DrivenTransfers>> Transfers::create_driven(
+    const TransferOptions& options) {
+  WICK_TRY(auto made, make_transfers(options));
   return std::shared_ptr<DrivenTransfers>(std::move(made));
 }
 

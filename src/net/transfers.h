@@ -1,6 +1,7 @@
-// Many HTTP exchanges at once on one thread (libcurl's multi interface), their bodies read as they
-// come. No redirect is followed, no proxy is used, and every address is checked at its socket. The
-// thread is the transfers' own, or that of an event loop.
+// Many HTTP exchanges at once on one thread, their bodies read as they come: plain HTTP to an
+// address or a Unix socket by net/plain_http.h, all else by libcurl's multi interface. No redirect
+// is followed, no proxy is used, and every address is checked at its socket. The thread is the
+// transfers' own, or that of an event loop.
 //
 //   WICK_TRY(const auto transfers, Transfers::create());
 //   WICK_TRY(const auto transfer, transfers->start(request, sink));
@@ -67,12 +68,18 @@ class Transfer {
   virtual void resume() noexcept = 0;  // after kFull; any thread
 };
 
+struct TransferOptions {
+  bool has_only_curl = false;  // plain HTTP, too
+};
+
 class DrivenTransfers;
 
 class Transfers {
  public:
-  static Result<std::shared_ptr<Transfers>> create();  // with a thread of their own
-  static Result<std::shared_ptr<DrivenTransfers>> create_driven();
+  // With a thread of their own.
+  static Result<std::shared_ptr<Transfers>> create(const TransferOptions& options = {});
+  static Result<std::shared_ptr<DrivenTransfers>> create_driven(
+      const TransferOptions& options = {});
   virtual ~Transfers() = default;  // cancels what is under way, and waits for its ends
 
   // The sink lives until its end(); it may be called before start() returns. Any thread, but not

@@ -7,11 +7,14 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -25,6 +28,7 @@ struct UpstreamAnswer {
   std::vector<std::string> bytes = {};  // written one after another
   int pause_ms = 0;                     // before each but the first
   bool stays_open = false;              // silent behind them, until the client leaves
+  bool goes_on = false;  // the connection's next request is served as another connection's is
 };
 
 inline std::string http_head(std::string_view status, std::string_view type,
@@ -75,6 +79,8 @@ class ScriptedUpstream {
     return requests_;
   }
 
+  int n_connections() const { return n_connections_; }
+
   int n_left() const { return n_left_; }  // connections that the client closed before their end
 
  private:
@@ -82,16 +88,18 @@ class ScriptedUpstream {
     while (!is_over_) {
       const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (fd < 0) return;
+      ++n_connections_;
       served_.emplace_back([this, fd] { serve(fd); });
     }
   }
 
-  static std::string read_request(int fd) {
+  std::string read_request(int fd) {
     std::string text;
     std::size_t wanted = std::string::npos;
     char bytes[4096];
     while (text.size() < wanted) {
       const ssize_t n = ::recv(fd, bytes, sizeof(bytes), 0);
+      if (n < 0 && errno == EAGAIN && !is_over_) continue;  // the timeout
       if (n <= 0) return text;
       text.append(bytes, static_cast<std::size_t>(n));
       const std::size_t end = text.find("\r\n\r\n");
@@ -103,7 +111,19 @@ class ScriptedUpstream {
   }
 
   void serve(int fd) {
+    const timeval timeout = {.tv_sec = 0, .tv_usec = 20'000};
+    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));  // each piece at once
+    while (serve_one(fd)) {
+    }
+    ::close(fd);
+  }
+
+  // Whether there may be another.
+  bool serve_one(int fd) {
     std::string request = read_request(fd);
+    if (request.empty()) return false;
     UpstreamAnswer answer;
     {
       const std::lock_guard lock(mutex_);
@@ -127,13 +147,13 @@ class ScriptedUpstream {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     n_left_ += has_left;
-    ::close(fd);
+    return answer.goes_on && !has_left && !is_over_;
   }
 
   const std::vector<UpstreamAnswer> answers_;
   int listener_ = -1, port_ = 0;
   std::atomic<bool> is_over_ = false;
-  std::atomic<int> n_left_ = 0;
+  std::atomic<int> n_left_ = 0, n_connections_ = 0;
   std::mutex mutex_;
   std::vector<std::string> requests_;
   std::vector<std::thread> served_;
