@@ -14,6 +14,7 @@
 #include <random>
 
 #include "assist/history.h"
+#include "assist/limits.h"
 #include "assist/quote.h"
 #include "assist/run_shell.h"
 #include "assist/trash.h"
@@ -139,6 +140,21 @@ TEST(AssistHistory, MasksByShapeAndByName) {
     EXPECT_EQ(masked(text), text);
 }
 
+TEST(AssistHistory, UndoIsStoredWholeOrNotAtAll) {
+  const test::TempDir folder;
+  const fs::path path = folder.path() / "history.jsonl";
+  const std::vector<std::string> whole = {"rm -- /tmp/a", "rmdir -- /tmp/d"};
+  for (const std::string& changed :
+       {std::string("rm -- /tmp/npm_debug_backup.log"), std::string("rm -- '/tmp/a\nb'"),
+        std::string("rm -- '/tmp/\xff'"), std::string(kMaxUndo + 1, 'x')}) {
+    EXPECT_FALSE(is_kept_whole(changed)) << changed;
+    ASSERT_TRUE(add_history(path, {.command = "x", .undo = {whole[0], changed}}));
+    EXPECT_TRUE(read_history(path)->back().undo.empty()) << changed;
+  }
+  ASSERT_TRUE(add_history(path, {.command = "x", .undo = whole}));
+  EXPECT_EQ(read_history(path)->back().undo, whole);
+}
+
 TEST(AssistHistory, ReadsWhatItWroteAndLeavesOutWhatIsBroken) {
   const test::TempDir folder;
   const fs::path path = folder.path() / "deep/history.jsonl";
@@ -165,10 +181,27 @@ TEST(AssistRun, ArgumentsAreTheBytes) {
 TEST(AssistUndo, IsKnownWhereItIsProvable) {
   const test::TempDir folder;
   run("touch a b; mkdir d; ln -s a l; printf x > d/a", folder.path());
-  for (const char* const command :
-       {"rm a", "mv a b", "mv a d", "mv a c > log", "mv a c; ls", "X=1 mv a c", "mv *.x c",
-        "mv $X c", "mv -f a c", "touch a", "chmod -R 700 d", "chmod 700 l", "ln a e", "cp a b",
-        "mkdir ../x/../y", "sed -i s/a/b/ a", "mv a c &", "mv none c"})
+  for (const char* const command : {"rm a",
+                                    "mv a b",
+                                    "mv a d",
+                                    "mv a c > log",
+                                    "mv a c; ls",
+                                    "X=1 mv a c",
+                                    "mv *.x c",
+                                    "mv $X c",
+                                    "mv -f a c",
+                                    "touch a",
+                                    "chmod -R 700 d",
+                                    "chmod 700 l",
+                                    "ln a e",
+                                    "cp a b",
+                                    "mkdir ../x/../y",
+                                    "sed -i s/a/b/ a",
+                                    "mv a c &",
+                                    "mv none c",
+                                    "touch npm_debug_backup.log",
+                                    "cp a aB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6gH9",
+                                    "touch 'new\nline'"})
     EXPECT_FALSE(plan(command, folder.path()).is_known) << command;
   EXPECT_TRUE(plan("ls -la", folder.path()).is_known);
   EXPECT_EQ(plan("mv a 'new name'", folder.path()).commands,

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
@@ -43,8 +44,8 @@ struct Descriptor {
 
 std::string line_of(const HistoryEntry& entry) {
   Array undo;
-  for (const std::string& command : entry.undo)
-    undo.emplace_back(masked(command));
+  if (std::all_of(entry.undo.begin(), entry.undo.end(), is_kept_whole))
+    undo.assign(entry.undo.begin(), entry.undo.end());
   return to_json(json_object({{"time", entry.time},
                               {"ask", masked(entry.sentence)},
                               {"cmd", masked(entry.command)},
@@ -74,6 +75,10 @@ fs::path history_path() {
   const char* const home = std::getenv("HOME");
   if (home == nullptr || *home != '/') return {};
   return fs::path(home) / ".local/state/wick/history.jsonl";
+}
+
+bool is_kept_whole(std::string_view command) {
+  return masked(command) == command && printable(command, kMaxUndo).view() == command;
 }
 
 Result<void> add_history(const fs::path& path, const HistoryEntry& entry) {

@@ -24,8 +24,12 @@ struct HistoryEntry {
 // $XDG_STATE_HOME/wick/history.jsonl, else below ~/.local/state. Empty: there is no home.
 std::filesystem::path history_path();
 
+// Whether the history gives these bytes back: nothing in them is masked, escaped or cut. A changed
+// undo command is another one: in `rm -- /tmp/***` the mask is a pattern for every file.
+bool is_kept_whole(std::string_view command);
+
 // Appends one line by one write. The file is made with mode 0600, and gets it if it has another;
-// a link, and a file of another user, is refused.
+// a link, and a file of another user, is refused. `undo` is stored whole or not at all.
 Result<void> add_history(const std::filesystem::path& path, const HistoryEntry& entry);
 // Oldest first; lines that are no entries are left out. A file that is not there is empty.
 Result<std::vector<HistoryEntry>> read_history(const std::filesystem::path& path);

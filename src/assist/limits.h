@@ -28,5 +28,6 @@ inline constexpr std::size_t kMaxSandboxChanges = 1000;                    // th
 inline constexpr int kMaxSandboxMs = 20'000;
 inline constexpr int kMaxSandboxProcesses = 256;
 inline constexpr std::size_t kMaxHistory = std::size_t{16} << 20;  // bytes read of the history
+inline constexpr std::size_t kMaxUndo = 65536;                     // bytes of one undo command
 
 }  // namespace wick::assist

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 
+#include "assist/history.h"
 #include "assist/quote.h"
 #include "base/strings.h"
 
@@ -264,7 +265,10 @@ UndoPlan plan_undo(std::string_view text, shell::Dialect dialect, const shell::V
                                   {"git", undo_git}};
   const Place place{.cwd = cwd, .dialect = dialect};
   for (const Row& row : kRows) {
-    if (row.name == argv->front()) return row.plan(*argv, place);
+    if (row.name != argv->front()) continue;
+    UndoPlan plan = row.plan(*argv, place);
+    const bool is_whole = std::all_of(plan.commands.begin(), plan.commands.end(), is_kept_whole);
+    return is_whole ? plan : UndoPlan();
   }
   return {};
 }

@@ -13,7 +13,7 @@
 namespace wick::assist {
 
 struct UndoPlan {
-  bool is_known = false;                   // false: no undo
+  bool is_known = false;  // false: no undo, or none that the history can keep whole
   std::vector<std::string> commands = {};  // in order; none if the command changes nothing
 };
 

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "assist/history.h"
+#include "assist/limits.h"
 #include "assist/quote.h"
 #include "assist/run_shell.h"
 #include "assist/trash.h"
@@ -95,7 +97,7 @@ class CommandTalk {
     if (verdict_.level == Level::kSafe && !verdict_.error) return;
     if (!undo_.is_known) print({"no undo\n"});
     for (const std::string& command : undo_.commands)
-      print({"undo: ", printable(command, setup_.max_command), "\n"});
+      print({"undo: ", printable(command, assist::kMaxUndo), "\n"});
   }
 
   void finish(int status, const char* outcome) {
@@ -347,8 +349,11 @@ class CommandTalk {
       }
       one.undo.push_back(cat("wick trash --restore ",
                              assist::quote_word(moved->original.string(), setup_.machine.dialect)));
-      print({"in the trash: ", printable(moved->original.string(), 4096),
-             "\nundo: ", printable(one.undo.back(), 4096), "\n"});
+      print({"in the trash: ", printable(moved->original.string(), 4096), "\n"});
+      if (assist::is_kept_whole(one.undo.back()))
+        print({"undo: ", printable(one.undo.back(), assist::kMaxUndo), "\n"});
+      else
+        print({"no undo in the history; to restore: wick trash --list\n"});
     }
     record(setup_, one);
     is_over_ = true;

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <memory>
 
+#include "assist/limits.h"
 #include "base/strings.h"
 #include "cli/flags.h"
 #include "cli/out.h"
@@ -52,7 +53,7 @@ Result<int> print_undo(const std::vector<assist::HistoryEntry>& entries) {
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     if (entry->outcome != "ran" && entry->outcome != "trashed") continue;
     for (const std::string& command : entry->undo)
-      print({printable(command, 65536), "\n"});
+      print({printable(command, assist::kMaxUndo), "\n"});
     if (!entry->undo.empty()) return kExitOk;
     note({"no undo: ", printable(entry->command, 4096), "\n"});
     return kExitDeclined;

@@ -403,6 +403,16 @@ class Acts(Asked):
         done = self.home.wick("history", "--undo")
         self.assertEqual((done.returncode, done.stdout), (1, b""))
 
+    def test_an_undo_command_that_would_be_masked_is_none(self):
+        """`rm -- /…/***` would remove every file there."""
+        for name in ("npm_debug_backup.log", "AbcdefGhijklmnopqrstuvwxyz0123456789"):
+            self.home.says(cmd(f"touch {name}"))
+            terminal = self.home.terminal("x").until("no undo").until(MENU).say("r")
+            self.assertEqual(terminal.finish(), 0)
+            self.assertTrue((self.home.work / name).exists())
+            done = self.home.wick("history", "--undo")
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+
     def test_history_is_private_and_has_no_secrets(self):
         secrets = ["ghp_" + "a1B2" * 9, "hunter2secret", "AKIAABCDEFGHIJKLMNOP", "sk-" + "x9Y" * 12, "eyJ" + "hbGciOi" * 6]
         self.home.says(cmd(f"curl -H 'Authorization: Bearer {secrets[0]}' -u me:{secrets[1]} https://me:{secrets[1]}@example.com; "
