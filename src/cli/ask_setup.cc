@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -80,8 +81,9 @@ Result<std::vector<assist::Rule>> rules_of(const Config& config) {
        is_set ? config.texts("safety.rules") : std::vector<std::string>{"rules.toml"}) {
     fs::path path = name;
     if (path.is_relative()) path = files.back().parent_path() / path;
-    std::error_code ignored;
-    if (!is_set && !fs::exists(path, ignored)) continue;
+    // A link to nothing and a folder that cannot be searched are errors: never fewer rules.
+    struct stat status = {};
+    if (!is_set && ::lstat(path.c_str(), &status) != 0 && errno == ENOENT) continue;
     WICK_TRY(std::vector<assist::Rule> more, read_rules(path));
     rules.insert(rules.end(), more.begin(), more.end());
   }

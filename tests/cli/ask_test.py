@@ -133,6 +133,17 @@ class Rules(Asked):
             self.assertEqual(self.home.asked(), [])
         self.rules("")
         self.fails(self.home.ask("--rules", "more.toml", "x"), 2, "more.toml")
+        path = self.home.config / "rules.toml"
+        for target in ("gone.toml", "rules.toml", "/dev/null/rules.toml"):
+            path.unlink()
+            path.symlink_to(target)
+            self.fails(self.home.ask("x"), 2, "rules.toml: is no file that can be read")
+        path.unlink()
+        self.home.config.rmdir()
+        self.home.config.touch()
+        self.fails(self.home.ask("x"), 2, "rules.toml: is no file that can be read")
+        self.home.config.unlink()
+        self.assertEqual(self.home.ask("x").returncode, 0)
 
     def test_deny_is_13_whatever_else_is_said(self):
         self.rules("[[deny]]\nargv = ['rm']\nreason = 'use trash'\n[[allow]]\nargv = ['rm']\n")
