@@ -63,6 +63,10 @@ int show_prompt(const AskFlags& f, const std::vector<Message>& messages) {
 Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
                             const std::vector<assist::Proposal>& proposals) {
   const assist::Proposal& first = proposals.front();
+  for (const assist::Proposal& one : proposals) {  // before any of them is printed
+    const assist::RuleResult result = setup.ruled(one.command, setup.judge(one.command));
+    if (result.is_denied) return denied(result);
+  }
   if (setup.flags.is_json) {
     Object out = to_object(setup, sentence, first);
     if (proposals.size() > 1) {
@@ -78,10 +82,9 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
     return kExitDeclined;
   }
   for (const assist::Proposal& one : proposals) {
+    if (setup.flags.is_json) break;
     const shell::Verdict verdict = setup.judge(one.command);
     const assist::RuleResult result = setup.ruled(one.command, verdict);
-    if (result.is_denied) return denied(result);
-    if (setup.flags.is_json) continue;
     print_text(one.command + "\n");
     const shell::Effect* const worst = assist::worst_effect(verdict);
     note({"risk: ", printable(shell::name(result.level)), "  ",

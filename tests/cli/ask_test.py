@@ -155,6 +155,11 @@ class Rules(Asked):
             self.assertEqual(terminal.finish(), 13)
             self.assertIn("a rule denies 'rm': use trash", terminal.seen)
             self.assertTrue(self.marker.exists())
+            done = self.home.ask("--json", "x")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]), (13, "command_denied"), done)
+        self.home.says(cmd("ls"), cmd("rm marker"))
+        done = self.home.ask("--alternatives", "1", "x")
+        self.assertEqual((done.returncode, done.stdout), (13, b""), done)
         self.home.says(cmd("echo rm"))
         self.assertEqual(self.home.ask("x").stdout, b"echo rm\n")
 
