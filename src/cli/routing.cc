@@ -73,11 +73,21 @@ class LazyLocal final : public Provider {
   std::map<std::string, std::shared_ptr<Provider>> models_;
 };
 
-fs::path default_ledger() {
+// Never below the current folder: budgets would begin again in each one.
+Result<fs::path> default_ledger() {
   if (const char* const state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
     return fs::path(state) / "wick/usage.db";
   const char* const home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "." : home) / ".local/state/wick/usage.db";
+  if (home == nullptr || *home != '/') {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "no_home",
+                 .message = cat("HOME is ",
+                                home == nullptr ? std::string("not set")
+                                                : cat("'", printable(home), "', no absolute path"),
+                                ", so the ledger of costs has no place"),
+                 .hint = "set HOME, or ledger = \"/PATH/usage.db\" below [budget]"};
+  }
+  return fs::path(home) / ".local/state/wick/usage.db";
 }
 
 }  // namespace
@@ -122,7 +132,11 @@ LocalMember lazy_local(const Config& config) {
 
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,
                                                    bool may_be_away) {
-  const std::string place = settings.ledger.empty() ? default_ledger().string() : settings.ledger;
+  std::string place = settings.ledger;
+  if (place.empty()) {
+    WICK_TRY(const fs::path path, default_ledger());
+    place = path.string();
+  }
   if (place.find("://") == std::string::npos) {
     std::error_code ignored;  // opening it tells
     const fs::path folder = fs::path(place).parent_path();

@@ -45,7 +45,8 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
                                                    KeyBudgets key_budgets = {},
                                                    std::shared_ptr<Transfers> transfers = {});
 
-// That of [budget], else ~/.local/state/wick/usage.db. `may_be_away`: see LedgerOptions.
+// That of [budget], else ~/.local/state/wick/usage.db; without a home it is kInvalid.
+// `may_be_away`: see LedgerOptions.
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,
                                                    bool may_be_away = false);
 

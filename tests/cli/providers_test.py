@@ -102,6 +102,19 @@ class Providers(unittest.TestCase):
         self.assertEqual((path, headers["Authorization"], body["model"]), ("/v1/chat/completions", f"Bearer {KEY}", "gpt-4o-mini"))
         self.assertEqual(body["max_completion_tokens"], 4096)
 
+    def test_without_a_home_no_ledger_begins_in_the_current_folder(self):
+        del self.home.environment["XDG_STATE_HOME"]
+        before = sorted(pathlib.Path(self.folder.name).rglob("*"))
+        for home, what in ((None, "HOME is not set"), ("", "HOME is '', no absolute path"), ("here", "HOME is 'here', no absolute path")):
+            self.home.environment.pop("HOME", None)
+            if home is not None:
+                self.home.environment["HOME"] = home
+            for words in (("usage",), ("run", "openai/gpt-4o-mini", "a")):
+                _, error = self.run_wick(*words, status=2)
+                self.assertIn(what, error)
+                self.assertIn("hint: set HOME, or ledger = ", error)
+        self.assertEqual((Upstream.asked, sorted(pathlib.Path(self.folder.name).rglob("*"))), ([], before))
+
     def test_money_is_counted_and_ends(self):
         self.run_wick("run", "openai/gpt-4o-mini", "a", "-q")
         usage = json.loads(self.run_wick("usage", "--json")[0])
