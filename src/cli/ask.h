@@ -57,7 +57,7 @@ struct AskSetup {
 };
 
 Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags);
-// The model that answers: of the socket, else as every command opens it.
+// The model that answers: a local one of the socket, else as every command opens it.
 Result<OpenModel> open_ask_model(const AskSetup& setup, int n_sequences);
 
 // How it went, for the history.

@@ -115,18 +115,30 @@ std::string serving_socket() {
   return is_there ? path : "";
 }
 
+// The first of a server's models that runs on this machine; "" if there is none. Behind a router
+// they stand before "auto", and a name that a remote model has, too, may mean that one.
+std::string local_one(const std::vector<ModelInfo>& models) {
+  for (const ModelInfo& model : models) {
+    if (model.name == "auto") return "";
+    const auto may_mean_it = [&](const ModelInfo& other) {
+      return other.name == model.name || other.name.ends_with("/" + model.name);
+    };
+    const auto n = std::count_if(models.begin(), models.end(), may_mean_it);
+    if (n == 1 && find_opener(model.name).open == nullptr) return model.name;
+  }
+  return "";
+}
+
+// No provider: the server has no model of this machine, so the facts may not be sent to it.
 Result<OpenModel> open_served(const std::string& socket) {
   remote::Endpoint endpoint{.name = "serve", .url = "http://localhost/v1", .unix_socket = socket};
   WICK_TRY(endpoint.kind, remote::find_kind("vllm"));
   WICK_TRY(endpoint, remote::complete(std::move(endpoint)));
   WICK_TRY(const auto transfers, Transfers::create());
   WICK_TRY(const auto models, remote::make_remote_provider(endpoint, transfers)->models());
-  if (models.empty()) {
-    return Error{.code = ErrorCode::kUnavailable,
-                 .id = "no_model",
-                 .message = cat(printable(socket), ": the server has no model")};
-  }
-  endpoint.models = {models.front().name};
+  const std::string model = local_one(models);
+  if (model.empty()) return OpenModel();
+  endpoint.models = {model};
   return OpenModel{.provider = remote::make_remote_provider(std::move(endpoint), transfers)};
 }
 
@@ -204,7 +216,10 @@ assist::RuleResult AskSetup::ruled(const std::string& command,
 }
 
 Result<OpenModel> open_ask_model(const AskSetup& setup, int n_sequences) {
-  if (!setup.socket.empty()) return open_served(setup.socket);
+  if (!setup.socket.empty()) {
+    WICK_TRY(OpenModel served, open_served(setup.socket));
+    if (served.provider != nullptr) return served;
+  }
   return open_model(setup.config, n_sequences);
 }
 

@@ -120,6 +120,35 @@ class Reach(unittest.TestCase):
                               cwd=self.home.work)
         self.assertEqual((done.returncode, b"hint: " in done.stderr), (4, True))
 
+    def test_a_running_server_sends_nothing_to_a_remote_model(self):
+        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        self.addCleanup(upstream.server_close)
+        self.addCleanup(upstream.shutdown)
+        (self.home.config / "config.toml").write_text(
+            f'[[provider]]\nname = "up"\nkind = "vllm"\nendpoint = "http://127.0.0.1:{upstream.server_port}/v1"\nmodels = ["m", "tiny"]\nfree = true\n')
+        model = self.home.folder / "tiny.gguf"
+        tiny.write_model(model, context=2048)
+        (self.home.folder / "small.gguf").symlink_to(model)
+        runtime = self.home.folder / "runtime"
+        runtime.mkdir(mode=0o700)
+        environment = {**self.home.environment, "XDG_RUNTIME_DIR": str(runtime), "WICK_LOCAL_THREADS": "1"}
+        environment.pop("WICK_LOCAL_MODEL_PATH")
+        # None here; one whose name the remote provider has, too; one that is this machine's alone.
+        for models, is_asked in (((), False), (("-m", model), False), (("-m", self.home.folder / "small.gguf"), True)):
+            Upstream.got.clear()
+            with subprocess.Popen([WICK, "serve", *models, "--unix", runtime / "wick.sock"], env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as server:
+                self.addCleanup(server.kill)
+                self.assertIn(b"listening", server.stdout.readline())
+                done = subprocess.run([WICK, "ask", "--offline", "--shell", "bash", "--json", "list"], env=environment, capture_output=True, timeout=60,
+                                      input=b"", cwd=self.home.work)
+                server.terminate()
+                log = server.communicate(timeout=30)[1].decode()
+            self.assertEqual((Upstream.got, "/v1/chat/completions" in log), ([], is_asked), (models, done, log))
+            if not is_asked:
+                self.assertEqual(done.returncode, 4, done)
+
     def test_with_a_running_server_the_prompt_is_sent_at_once(self):
         runtime = self.home.folder / "runtime"
         runtime.mkdir(mode=0o700)
