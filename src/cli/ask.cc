@@ -27,6 +27,7 @@ Error bad_words(std::string message) {
 Result<void> check_flags(const AskFlags& f) {
   if (f.is_batch && !f.words.empty())
     return bad_words("--batch reads sentences from standard input, one a line");
+  if (f.is_batch && !f.input_file.empty()) return bad_words("--batch has no context: no --input");
   if (f.is_widget && (f.is_json || f.is_batch)) return bad_words("--widget prints one line");
   if (f.runs && (f.prints || f.is_dry)) return bad_words("-x runs, --print and --dry-run do not");
   return {};
@@ -39,11 +40,27 @@ std::string sentence_of(const AskFlags& f) {
   return sentence;
 }
 
-// Beside a sentence, what is piped in is context.
-Result<std::string> read_input(const AskFlags& f) {
+// Beside a sentence, what is piped in is context. Where the settings keep it out of the prompt, a
+// file that was named is an error, and standard input a warning.
+Result<std::string> read_input(const AskSetup& setup) {
+  const AskFlags& f = setup.flags;
+  const bool is_sent = setup.facts.has_input;
+  if (!f.input_file.empty() && !is_sent) {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "input_not_sent",
+        .message =
+            cat("--input is not sent to this model: ", setup.facts_key, " does not list input"),
+        .hint = setup.is_remote ? "--remote-facts input sends it" : "--facts input sends it"};
+  }
   if (!f.input_file.empty()) return read_text(f.input_file, kMaxPiped);
   if (is_terminal(STDIN_FILENO) || f.is_widget || f.shows_prompt) return std::string();
-  return read_text("-", kMaxPiped);
+  WICK_TRY(std::string input, read_text("-", kMaxPiped));
+  if (!input.empty() && !is_sent) {
+    note({"warning: standard input is not sent to this model: ", printable(setup.facts_key),
+          " does not list input\n"});
+  }
+  return input;
 }
 
 // As the provider gets it. --json: exactly the messages of the request.
@@ -104,7 +121,7 @@ Result<int> run_ask(const AskFlags& f) {
   if (f.is_batch) return ask_batch(*setup);
   const std::string sentence = sentence_of(f);
   WICK_DO(setup->check_sentence(sentence));
-  WICK_TRY(const std::string input, read_input(f));
+  WICK_TRY(const std::string input, read_input(*setup));
   std::vector<Message> prompt = assist::make_prompt(
       setup->machine, {.sentence = sentence, .input = input}, setup->facts, setup->frame);
   if (f.shows_prompt) return show_prompt(f, prompt);

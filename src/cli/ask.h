@@ -42,6 +42,7 @@ struct AskSetup {
   std::vector<assist::Rule> rules = {};
   assist::ConfirmOptions confirm = {};
   assist::Facts facts = {};
+  std::string_view facts_key = {};  // the setting that they are of
   assist::Frame frame = assist::Frame::kJson;
   std::size_t max_command = 0;
   std::string socket = {};  // of a running `wick serve`, that answers

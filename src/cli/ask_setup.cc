@@ -164,9 +164,8 @@ Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags) {
   setup.is_remote = find_opener(model).open != nullptr || is_routed(routing, model);
   // Whoever names a model wants that one.
   if (!setup.config.is_set("local.model_path")) setup.socket = serving_socket();
-  const bool has_remote = setup.is_remote;
-  WICK_TRY(setup.facts,
-           facts_of(setup.config, has_remote ? "shell.remote_context" : "shell.context"));
+  setup.facts_key = setup.is_remote ? "shell.remote_context" : "shell.context";
+  WICK_TRY(setup.facts, facts_of(setup.config, setup.facts_key));
   setup.frame = frame_of(setup.config);
   return out;
 }

@@ -92,6 +92,20 @@ class WithoutTerminal(Asked):
         self.home.ask("what is this", stdin=b"line \"one\"\n\x1b[31m")
         self.assertTrue(self.home.asked()[0][-1]["content"].endswith(r': "line \"one\"\n\u001b[31m"'), self.home.asked()[0][-1])
 
+    def test_input_that_is_not_sent_is_said(self):
+        (self.home.work / "f").write_text("in the file")
+        self.fails(self.home.ask("--input", "f", "x"), 2, "--input is not sent to this model: shell.remote_context does not list input",
+                   "--remote-facts input")
+        self.assertEqual(self.home.asked(), [])
+        done = self.home.ask("x", stdin=b"piped")
+        self.assertEqual((done.returncode, done.stdout), (0, b"ls\n"), done)
+        self.assertIn(b"warning: standard input is not sent to this model: shell.remote_context", done.stderr)
+        self.assertNotIn("piped", str(self.home.asked()))
+        self.assertNotIn(b"warning", self.home.ask("x").stderr)
+        done = self.home.ask("--remote-facts", "input", "--input", "f", "x")
+        self.assertEqual((done.returncode, b"warning" in done.stderr), (0, False), done)
+        self.assertIn("in the file", str(self.home.asked()[-1]))
+
     def test_batch_keeps_the_order_and_runs_nothing(self):
         self.home.says(*[cmd(f"touch m{n}") for n in range(8)])
         done = self.home.ask("--batch", "--json", stdin=b"".join(b"make m%d\n" % n for n in range(8)) + b"\n" + b"a" * 5000 + b"\n")
@@ -115,7 +129,7 @@ class WithoutTerminal(Asked):
         self.assertIn("safe: reads c", done.stdout.decode())
 
     def test_flags_that_contradict(self):
-        for words in (("--batch", "x"), ("--widget", "--json", "x"), ("-x", "--print", "x")):
+        for words in (("--batch", "x"), ("--batch", "--input", "f"), ("--widget", "--json", "x"), ("-x", "--print", "x")):
             done = self.home.ask(*words)
             self.assertEqual((done.returncode, b"wick ask --help" in done.stdout + done.stderr), (2, True))
 
