@@ -385,6 +385,49 @@ TEST(AssistRules, DenyIsFoundBehindQuotesWrappersAndOptions) {
     EXPECT_FALSE(ruled(command, rules).is_denied) << command;
 }
 
+TEST(AssistRules, DenyFindsOptionsWhereverAndHoweverTheyStand) {
+  const auto rule = [](std::vector<std::string> argv) {
+    return Rule{.kind = RuleKind::kDeny, .argv = std::move(argv)};
+  };
+  const std::vector<Rule> rules = {rule({"git", "push", "--force"}),
+                                   rule({"git", "clean", "-f"}),
+                                   rule({"rm", "-rf"}),
+                                   rule({"docker", "run", "--privileged"}),
+                                   rule({"frobnicate", "--all"}),
+                                   rule({"docker", "run", "--network=host", "x"})};
+  for (const char* const command : {"git push --force",
+                                    "git push origin main --force",
+                                    "git push -f",
+                                    "git push origin -f",
+                                    "git push -uf origin main",
+                                    "sudo git -C x push origin -f",
+                                    "git push origin $X",
+                                    "sh -c 'git push origin main -f'",
+                                    "git clean --force",
+                                    "git clean -df",
+                                    "rm -rf x",
+                                    "rm -fr x",
+                                    "rm x -r -f",
+                                    "rm --recursive --force x",
+                                    "rm -R --for x",
+                                    "docker run -it --privileged image",
+                                    "docker run --privileged=true image",
+                                    "frobnicate x --all",
+                                    "docker run --network host x",
+                                    "docker run x --network=host"})
+    EXPECT_TRUE(ruled(command, rules).is_denied) << command;
+  for (const char* const command :
+       {"git push", "git push origin main", "git push --force-with-lease origin main",
+        "git push --follow-tags", "git push -u origin main", "git commit --force", "git clean -n",
+        "rm -r x", "rm -f x", "docker run image", "docker run --network=none x", "frobnicate x",
+        "docker ps --privileged"})
+    EXPECT_FALSE(ruled(command, rules).is_denied) << command;
+  const std::vector<Rule> allow = {{.kind = RuleKind::kAllow, .argv = {"git", "push", "--force"}}};
+  EXPECT_EQ(ruled("git push --force", allow).level, Level::kSafe);
+  for (const char* const command : {"git push -f", "git push origin --force"})
+    EXPECT_GT(ruled(command, allow).level, Level::kSafe) << command;
+}
+
 TEST(AssistRules, AllowCoversWholeCommandsOnly) {
   const std::vector<Rule> rules = {
       {.kind = RuleKind::kAllow, .argv = {"git", "push"}},

@@ -1,7 +1,7 @@
 // Rules of the user about commands: deny, ask, allow. They are matched on the words of every
 // command that a text runs, behind quotes, wrappers and substitutions; never on text. Pure.
 //
-//   deny  ["git", "push", "--force"]   also matches `git -C x push --force`, and `git $unknown`
+//   deny  ["git", "push", "--force"]   also matches `git -C x push origin -f`, and `git $unknown`
 //   allow ["git", "push"]              covers `git push origin`, not `git push; rm x`
 #pragma once
 
@@ -18,7 +18,7 @@ std::string_view name(RuleKind kind) noexcept;  // "allow"
 
 struct Rule {
   RuleKind kind = RuleKind::kDeny;
-  std::vector<std::string> argv = {};  // the first words of a command, at least one
+  std::vector<std::string> argv = {};  // at least one word
   // kAllow: the command is asked about as one of this level; kAsk: at least as one of it.
   shell::Level level = shell::Level::kSafe;
   std::string reason = {};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <tuple>
 
 #include "base/strings.h"
 #include "shell/rows_data.h"
@@ -411,6 +412,28 @@ std::string_view printed_name(const Row& row, std::string_view name) noexcept {
 
 Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first) {
   return Reader(row, argv, first).read();
+}
+
+std::string_view long_name(const Row& row, std::string_view option) {
+  if (option.size() != 2 || option.starts_with("--")) return option;
+  const auto meaning = [](const Option& o) {
+    return std::tuple(o.takes, o.role, o.operand_role, o.effect, o.drops_first, o.drops_last);
+  };
+  const std::string letter = ascii_lower(option.substr(1));
+  std::string_view found = option;
+  int n = 0;
+  each_option_of(row.options(), option[1], [&](const Option& own) {
+    if (!is_short_of(own, option[1])) return true;
+    each_option(row.options(), [&](const Option& o) {
+      if (!o.is_long || ascii_lower(o.name.substr(2, 1)) != letter || meaning(o) != meaning(own))
+        return true;
+      found = o.name;
+      ++n;
+      return true;
+    });
+    return false;
+  });
+  return n == 1 ? found : option;
 }
 
 RowCounts count_rows() noexcept {

@@ -124,6 +124,10 @@ std::string_view printed_name(const Row& row, std::string_view name) noexcept;
 // argv[first …] by the row's grammar.
 Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first);
 
+// "--force" for "-f": the long option that begins with this letter and does the same, if a row has
+// exactly one. Else the name as it is.
+std::string_view long_name(const Row& row, std::string_view option);
+
 // How many rows there are: in all, of wrappers (a `c` among the operands), of interpreters.
 struct RowCounts {
   int all = 0, commands = 0, wrappers = 0, interpreters = 0;
