@@ -28,6 +28,11 @@ ToolCall* call_of(Completion& completion, int index) {
 
 void Gather::add(Event event) {
   Completion& c = completion;
+  if (std::holds_alternative<TextEvent>(event)) {
+    for (std::size_t i = n_told_; i < c.logprobs.size(); ++i)
+      text_tokens.push_back(i);
+  }
+  n_told_ = std::holds_alternative<LogprobsEvent>(event) ? n_told_ : c.logprobs.size();
   std::visit(Overload{[&](const TextEvent& e) { c.text += e.text; },
                       [&](const ReasoningEvent& e) { c.reasoning += e.text; },
                       [&](ToolCallEvent& e) {

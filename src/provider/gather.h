@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "provider/answer.h"
 #include "provider/provider.h"
@@ -19,6 +20,8 @@ namespace wick {
 struct Gather {
   Completion completion = {};       // so far; `finish` is kNone until the end
   std::optional<Error> error = {};  // why the answer ended, with kError
+  // Indexes in completion.logprobs of the tokens of completion.text.
+  std::vector<std::size_t> text_tokens = {};
 
   Gather() { completion.finish = FinishReason::kNone; }
 
@@ -29,6 +32,9 @@ struct Gather {
     return !completion.text.empty() || !completion.reasoning.empty() ||
            !completion.tool_calls.empty();
   }
+
+ private:
+  std::size_t n_told_ = 0;  // logprobs of tokens whose text, reasoning or call has come
 };
 
 // Called with each event first; return false to cancel the answer.

@@ -58,8 +58,8 @@ void write_score(JsonOut& json, const TokenLogprob& token) {
 
 }  // namespace
 
-void write_chat_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens) {
-  json.object().key("content").array();
+void write_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens) {
+  json.array();
   for (const TokenLogprob& token : tokens) {
     json.object();
     write_score(json, token);
@@ -71,7 +71,13 @@ void write_chat_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens) {
     }
     json.end_array().end_object();
   }
-  json.end_array().field("refusal", nullptr).end_object();
+  json.end_array();
+}
+
+void write_chat_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens) {
+  json.object().key("content");
+  write_scores(json, tokens);
+  json.field("refusal", nullptr).end_object();
 }
 
 namespace {
@@ -122,6 +128,7 @@ void write_extras(JsonOut& json, const AnswerShape& shape, const Usage& usage,
   if (shape.wants_parameters) write_parameters(json, parameters);
   json.end_object();
 }
+
 void append_data(std::string& out, std::string_view json) {
   out += "data: ";
   out += json;

@@ -26,6 +26,8 @@ void write_usage(JsonOut& json, const Usage& usage);
 // "wick": {"steered": true} where tokens were chosen to complete structured output in time.
 void write_steered(JsonOut& json, const Usage& usage);
 
+// [{"token", "logprob", "bytes", "top_logprobs"}]
+void write_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens);
 // {"content": [{"token", "logprob", "bytes", "top_logprobs"}], "refusal": null}
 void write_chat_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens);
 

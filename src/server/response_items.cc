@@ -1,5 +1,7 @@
 #include "server/response_items.h"
 
+#include "server/openai_parts.h"
+
 namespace wick::server {
 
 OutputItem make_item(Context& context, OutputItem::Kind kind) {
@@ -15,7 +17,8 @@ OutputItem make_call(Context& context, int index, std::string call_id, std::stri
           .call_index = index};
 }
 
-std::vector<OutputItem> items_of(Context& context, const Completion& c) {
+std::vector<OutputItem> items_of(Context& context, const Gather& answer) {
+  const Completion& c = answer.completion;
   std::vector<OutputItem> items;
   const auto add = [&](OutputItem item, std::string text) {
     item.text = std::move(text);
@@ -24,7 +27,12 @@ std::vector<OutputItem> items_of(Context& context, const Completion& c) {
     items.push_back(std::move(item));
   };
   if (!c.reasoning.empty()) add(make_item(context, OutputItem::Kind::kReasoning), c.reasoning);
-  if (!c.text.empty()) add(make_item(context, OutputItem::Kind::kMessage), c.text);
+  if (!c.text.empty()) {
+    OutputItem message = make_item(context, OutputItem::Kind::kMessage);
+    for (const std::size_t token : answer.text_tokens)
+      message.scores.push_back(c.logprobs[token]);
+    add(std::move(message), c.text);
+  }
   for (std::size_t i = 0; i < c.tool_calls.size(); ++i) {
     const ToolCall& call = c.tool_calls[i];
     add(make_call(context, static_cast<int>(i), call.id, call.name), call.arguments);
@@ -47,9 +55,11 @@ Message message_of(const std::vector<OutputItem>& items) {
   return message;
 }
 
-void write_text_part(JsonOut& json, const std::string& text) {
-  json.object().field("type", "output_text").field("text", text);
-  json.key("annotations").array().end_array().key("logprobs").array().end_array().end_object();
+void write_text_part(JsonOut& json, const OutputItem& item) {
+  json.object().field("type", "output_text").field("text", item.text);
+  json.key("annotations").array().end_array().key("logprobs");
+  write_scores(json, item.scores);
+  json.end_object();
 }
 
 void write_item(JsonOut& json, const OutputItem& item) {
@@ -60,7 +70,7 @@ void write_item(JsonOut& json, const OutputItem& item) {
     json.field("arguments", item.text);
   } else if (item.kind == OutputItem::Kind::kMessage) {
     json.field("type", "message").field("role", "assistant").key("content").array();
-    if (item.is_done) write_text_part(json, item.text);
+    if (item.is_done) write_text_part(json, item);
     json.end_array();
   } else {
     json.field("type", "reasoning").key("summary").array().end_array().key("content").array();

@@ -28,23 +28,12 @@ class ResponsesDialect final : public Dialect {
   }
 
   void add(std::size_t /*choice*/, const Event& event, std::string& out) override {
-    if (const auto* const text = std::get_if<TextEvent>(&event)) {
-      OutputItem& item = item_of(OutputItem::Kind::kMessage, out);
-      item.text += text->text;
-      append_delta("response.output_text.delta", item, text->text, out);
-    } else if (const auto* const thought = std::get_if<ReasoningEvent>(&event)) {
-      OutputItem& item = item_of(OutputItem::Kind::kReasoning, out);
-      item.text += thought->text;
-      append_delta("response.reasoning_text.delta", item, thought->text, out);
-    } else if (const auto* const call = std::get_if<ToolCallEvent>(&event)) {
-      open(make_call(*setup_.context, call->index, call->id, call->name), out);
-    } else if (const auto* const more = std::get_if<ArgumentsEvent>(&event)) {
-      for (OutputItem& item : items_) {
-        if (item.kind != OutputItem::Kind::kCall || item.call_index != more->index) continue;
-        item.text += more->text;
-        append_delta("response.function_call_arguments.delta", item, more->text, out);
-      }
+    if (const auto* const scores = std::get_if<LogprobsEvent>(&event)) {
+      waiting_.insert(waiting_.end(), scores->tokens.begin(), scores->tokens.end());
+      return;
     }
+    add_part(event, out);
+    waiting_.clear();
   }
 
   void done(std::size_t /*choice*/, const DoneEvent& event, std::string& out) override {
@@ -77,7 +66,7 @@ class ResponsesDialect final : public Dialect {
 
   http::Response whole(const std::vector<Gather>& answers) override {
     const Completion& c = answers.front().completion;
-    items_ = items_of(*setup_.context, c);
+    items_ = items_of(*setup_.context, answers.front());
     cut_by_ = cut_by(c.finish);
     http::Response response;
     JsonOut json(response.body);
@@ -92,7 +81,7 @@ class ResponsesDialect final : public Dialect {
     response.body.pop_back();
     JsonOut json = JsonOut::on(response.body);
     json.key("output").array();
-    for (const OutputItem& item : items_of(*setup_.context, answers.front().completion))
+    for (const OutputItem& item : items_of(*setup_.context, answers.front()))
       write_item(json, item);
     json.end_array().end_object();
     return response;
@@ -106,6 +95,27 @@ class ResponsesDialect final : public Dialect {
 
   static std::string_view cut_by(FinishReason finish) noexcept {
     return finish == FinishReason::kLength ? "max_output_tokens" : "content_filter";
+  }
+
+  void add_part(const Event& event, std::string& out) {
+    if (const auto* const text = std::get_if<TextEvent>(&event)) {
+      OutputItem& item = item_of(OutputItem::Kind::kMessage, out);
+      item.text += text->text;
+      append_delta("response.output_text.delta", item, text->text, out);
+      item.scores.insert(item.scores.end(), waiting_.begin(), waiting_.end());
+    } else if (const auto* const thought = std::get_if<ReasoningEvent>(&event)) {
+      OutputItem& item = item_of(OutputItem::Kind::kReasoning, out);
+      item.text += thought->text;
+      append_delta("response.reasoning_text.delta", item, thought->text, out);
+    } else if (const auto* const call = std::get_if<ToolCallEvent>(&event)) {
+      open(make_call(*setup_.context, call->index, call->id, call->name), out);
+    } else if (const auto* const more = std::get_if<ArgumentsEvent>(&event)) {
+      for (OutputItem& item : items_) {
+        if (item.kind != OutputItem::Kind::kCall || item.call_index != more->index) continue;
+        item.text += more->text;
+        append_delta("response.function_call_arguments.delta", item, more->text, out);
+      }
+    }
   }
 
   JsonOut begin(std::string_view type, std::string& out) {
@@ -147,7 +157,7 @@ class ResponsesDialect final : public Dialect {
     JsonOut json = begin(type, out);
     write_place(json, item);
     json.key("part");
-    write_text_part(json, item.text);
+    write_text_part(json, item);
     end(json, out);
   }
 
@@ -156,7 +166,10 @@ class ResponsesDialect final : public Dialect {
     JsonOut json = begin(type, out);
     write_place(json, item);
     json.field("delta", text);
-    if (item.kind == OutputItem::Kind::kMessage) json.key("logprobs").array().end_array();
+    if (item.kind == OutputItem::Kind::kMessage) {
+      json.key("logprobs");
+      write_scores(json, waiting_);
+    }
     end(json, out);
   }
 
@@ -171,7 +184,10 @@ class ResponsesDialect final : public Dialect {
     write_place(json, item);
     if (is_call) json.field("name", item.name);
     json.field(is_call ? "arguments" : "text", item.text);
-    if (is_text) json.key("logprobs").array().end_array();
+    if (is_text) {
+      json.key("logprobs");
+      write_scores(json, item.scores);
+    }
     end(json, out);
     if (is_text) append_part("response.content_part.done", item, out);
     JsonOut last = begin("response.output_item.done", out);
@@ -254,6 +270,7 @@ class ResponsesDialect final : public Dialect {
   const std::int64_t created_;
   int n_events_ = 0;
   std::vector<OutputItem> items_;
+  std::vector<TokenLogprob> waiting_;  // scores of no text yet
   std::string error_;
   std::string_view cut_by_ = {};
 };

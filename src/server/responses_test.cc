@@ -100,6 +100,58 @@ TEST(ServerResponses, TheDeltasOfAStreamAreItsItemsAndThoseOfTheWholeAnswer) {
   EXPECT_EQ(to_json(at(last, "response.usage")), to_json(at(whole, "usage")));
 }
 
+std::vector<Event> scored_answer() {
+  const auto scores = [](const char* bytes, double logprob) {
+    return LogprobsEvent{{{.bytes = bytes,
+                           .logprob = logprob,
+                           .top_logprobs = {{.bytes = bytes, .logprob = logprob}}}}};
+  };
+  return {scores("hm", -4), ReasoningEvent{"hm"}, scores("</think>", -3),
+          scores("A", -2),  TextEvent{"A"},       scores("B", -1),
+          TextEvent{"B"},   scores("<eos>", -5),  DoneEvent{.finish = FinishReason::kEos}};
+}
+
+TEST(ServerResponses, LogprobsAreThoseOfTheText) {
+  const auto provider = always(scored_answer());
+  Server server(provider);
+  const std::string_view ask = R"({"input":"Hi","top_logprobs":1)";
+  const JsonValue whole = server.post(kPath, cat(ask, "}")).json();
+  EXPECT_TRUE(provider->seen.back().generation.logprobs);
+  EXPECT_EQ(provider->seen.back().generation.top_logprobs, 1);
+  const std::string b = R"({"token": "B", "logprob": -1, "bytes": [66], "top_logprobs": [)"
+                        R"({"token": "B", "logprob": -1, "bytes": [66]}]})";
+  const JsonValue told = at(whole, "output.1.content.0.logprobs");
+  EXPECT_EQ(text_of(told, "0.token"), "</think>");  // without a text of its own: the next one's
+  EXPECT_EQ(text_of(told, "1.token"), "A");
+  EXPECT_EQ(to_json(at(told, "2")), b);
+  EXPECT_TRUE(to_json(told).ends_with(cat(b, "]"))) << to_json(told);
+  std::string deltas, done;
+  JsonValue last;
+  for (const std::string& event : server.post(kPath, cat(ask, R"(,"stream":true})")).events()) {
+    last = *parse_json(event);
+    const std::string type = text_of(last, "type");
+    if (type == "response.output_text.delta") deltas += text_of(last, "logprobs.0.token") + " ";
+    if (type == "response.output_text.done") done = to_json(at(last, "logprobs"));
+  }
+  EXPECT_EQ(done, to_json(told));
+  EXPECT_EQ(without_ids(at(last, "response.output")), without_ids(at(whole, "output")));
+  EXPECT_TRUE(deltas.find("B") != std::string::npos) << deltas;
+}
+
+TEST(ServerResponses, IncludeAsksForLogprobs) {
+  const auto provider = always(remote_script("text"));
+  Server server(provider);
+  const auto asked = [&](std::string_view include) {
+    const Got got = server.post(kPath, cat(R"({"input":"Hi","include":)", include, "}"));
+    EXPECT_EQ(got.status, 200) << got.body;
+    return provider->seen.back().generation.logprobs;
+  };
+  EXPECT_TRUE(asked(R"(["message.output_text.logprobs"])"));
+  EXPECT_FALSE(asked(R"(["reasoning.encrypted_content"])"));
+  EXPECT_EQ(text_of(server.post(kPath, R"({"input":"Hi","include":[1]})").json(), "error.param"),
+            "include");
+}
+
 TEST(ServerResponses, GoOnFromAnAnswerThatIsKept) {
   const auto provider = always(remote_script("text"));
   Server server(provider);

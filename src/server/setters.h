@@ -44,6 +44,7 @@ SetResult set_stream_options(const JsonValue& value, const Field& field, ParsedR
 SetResult set_logprobs(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_logprob_count(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_top_logprobs(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_include(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_echo(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_timings(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_wick(const JsonValue& value, const Field& field, ParsedRequest& parsed);

@@ -108,7 +108,19 @@ SetResult set_logprob_count(const JsonValue& value, const Field& /*field*/, Pars
 }
 
 SetResult set_top_logprobs(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.request.generation.top_logprobs = static_cast<int>(*whole(value));
+  Generation& g = parsed.request.generation;
+  g.top_logprobs = static_cast<int>(*whole(value));
+  // This API has no field "logprobs".
+  if (parsed.api == kResponses && g.top_logprobs > 0) g.logprobs = true;
+  return {};
+}
+
+// /v1/responses: what else is told. Values about tools that are not here have no effect.
+SetResult set_include(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  for (const JsonValue& one : *value.array()) {
+    if (one.string() == nullptr) return bad_field(field.name, "has an item that is no string");
+    if (*one.string() == "message.output_text.logprobs") parsed.request.generation.logprobs = true;
+  }
   return {};
 }
 
