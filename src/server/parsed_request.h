@@ -91,6 +91,7 @@ struct ParsedRequest : AnswerShape {
   bool reloads = false;                       // a model that is there, too
   std::optional<std::int64_t> keep_ms = {};   // Ollama's keep_alive; negative: for ever
   std::string previous_id = {};               // previous_response_id
+  std::string text_format = {};               // JSON of text.format, which the response repeats
   bool is_stored = true;
   std::optional<int> max_tokens = {}, max_completion_tokens = {};  // -1 = to the context's end
   std::string request_id = {}, trace_parent = {};                  // of the transport, for traces

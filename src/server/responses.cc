@@ -224,7 +224,8 @@ class ResponsesDialect final : public Dialect {
     json.field_or_null("instructions", setup_.instructions);
     json.field_or_null("previous_response_id", setup_.previous_id);
     json.field("store", setup_.is_stored).field("parallel_tool_calls", g.parallel_tool_calls);
-    json.field("tool_choice", g.tool_choice.empty() ? "auto" : std::string_view(g.tool_choice));
+    json.key("tool_choice");
+    write_tool_choice(json, g.tool_choice);
     json.key("tools").array();
     for (const Tool& tool : g.tools)
       write_tool(json, tool);
@@ -234,16 +235,20 @@ class ResponsesDialect final : public Dialect {
     write_or_null(json, g.top_p);
     json.key("max_output_tokens");
     write_or_null(json, g.max_tokens > 0 ? std::optional<double>(g.max_tokens) : std::nullopt);
-    json.key("text")
-        .object()
-        .key("format")
-        .object()
-        .field("type", "text")
-        .end_object()
-        .end_object();
+    const std::string& format = setup_.parsed.text_format;
+    json.key("text").object().key("format");
+    json.raw(format.empty() ? R"({"type":"text"})" : format).end_object();
     json.key("reasoning").object().field("effort", nullptr).field("summary", nullptr).end_object();
     json.field("truncation", "disabled").field("access_programs", nullptr);
     json.key("metadata").object().end_object();
+  }
+
+  static void write_tool_choice(JsonOut& json, std::string_view choice) {
+    if (choice == "auto" || choice == "none" || choice == "required" || choice.empty()) {
+      json.text(choice.empty() ? "auto" : choice);
+    } else {
+      json.object().field("type", "function").field("name", choice).end_object();
+    }
   }
 
   static void write_or_null(JsonOut& json, const std::optional<double>& value) {

@@ -199,6 +199,24 @@ TEST(ServerResponses, ItemsReachTheProvider) {
   EXPECT_EQ(request.generation.tools[0].name, "w");
 }
 
+TEST(ServerResponses, RepeatFormatAndToolChoiceAsTheyWereAsked) {
+  Server server(always(remote_script("text")));
+  const auto told = [&](std::string_view fields) {
+    const Got got = server.post(
+        kPath, cat(R"({"input":"Hi","tools":[{"type":"function","name":"add"}])", fields, "}"));
+    EXPECT_EQ(got.status, 200) << got.body;
+    return to_json(at(got.json(), "tool_choice")) + " " + to_json(at(got.json(), "text.format"));
+  };
+  EXPECT_EQ(told(""), R"("auto" {"type": "text"})");
+  EXPECT_EQ(told(R"(,"tool_choice":"required")"), R"("required" {"type": "text"})");
+  EXPECT_EQ(told(R"(,"tool_choice":{"type":"function","name":"add"})"),
+            R"({"type": "function", "name": "add"} {"type": "text"})");
+  const std::string format =
+      R"({"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": true})";
+  EXPECT_EQ(told(cat(R"(,"tool_choice":"none","text":{"format":)", format, "}")),
+            cat("\"none\" ", format));
+}
+
 TEST(ServerResponses, RefuseByName) {
   Server server(always(remote_script("broken")));
   const auto refused = [&](std::string_view body) {

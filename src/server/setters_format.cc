@@ -134,6 +134,7 @@ SetResult set_text_form(const JsonValue& value, const Field& field, ParsedReques
     return bad_field(path, "is ", seen(*format), ", wanted is an object");
   Field inner = field;
   inner.name = path;
+  parsed.text_format = to_json(*format);
   return set_response_format(*format, inner, parsed);
 }
 
