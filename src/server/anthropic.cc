@@ -1,6 +1,7 @@
 #include "server/anthropic.h"
 
 #include "base/strings.h"
+#include "server/openai_parts.h"
 
 namespace wick::server {
 
@@ -133,6 +134,7 @@ class MessagesDialect final : public Dialect {
     write_stop(json, event.finish);
     json.end_object();
     write_anthropic_usage(json, event.usage);
+    write_steered(json, event.usage);
     end(json, out);
   }
 
@@ -154,6 +156,7 @@ class MessagesDialect final : public Dialect {
     write_content(json, c);
     write_stop(json, c.finish);
     write_anthropic_usage(json, c.usage);
+    write_steered(json, c.usage);
     json.end_object();
     return response;
   }

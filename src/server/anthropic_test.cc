@@ -39,6 +39,15 @@ TEST(ServerAnthropic, AnswersWhole) {
                                         R"("cache_read_input_tokens": 0, "output_tokens": 7})");
 }
 
+TEST(ServerAnthropic, AnAnswerThatWasCompletedInTimeSaysSo) {
+  Server server(always({TextEvent{"{}"}, DoneEvent{.finish = FinishReason::kLength,
+                                                   .usage = {.steered_tokens = 1}}}));
+  EXPECT_EQ(text_of(server.post(kPath, asking("")).json(), "wick.steered"), "true");
+  const auto events = server.post(kPath, asking(R"("stream":true)")).events();
+  const JsonValue delta = *parse_json(events[events.size() - 2]);
+  EXPECT_EQ(text_of(delta, "type") + " " + text_of(delta, "wick.steered"), "message_delta true");
+}
+
 TEST(ServerAnthropic, TellsThinkingAndToolsAsBlocks) {
   Server server(always(remote_script("fragments")));
   const JsonValue json = server.post(kPath, asking("")).json();

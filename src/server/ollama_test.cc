@@ -58,6 +58,15 @@ TEST(ServerOllama, AChatStreamsLinesUnlessItIsToldNotTo) {
   EXPECT_EQ(text_of(whole.json(), "message.content"), "Hello there.");
 }
 
+TEST(ServerOllama, AnAnswerThatWasCompletedInTimeSaysSo) {
+  Server server(always({TextEvent{"{}"}, DoneEvent{.finish = FinishReason::kLength,
+                                                   .usage = {.steered_tokens = 1}}}));
+  const std::string ask = R"({"model":"tiny","messages":[{"role":"user","content":"Hi"}])";
+  EXPECT_EQ(text_of(lines_of(server.post("/api/chat", ask + "}")).back(), "wick.steered"), "true");
+  const Got whole = server.post("/api/chat", ask + R"(,"stream":false})");
+  EXPECT_EQ(text_of(whole.json(), "wick.steered"), "true");
+}
+
 TEST(ServerOllama, ThinkingAndToolCallsAreTold) {
   Ollama o("fragments");
   std::string thought, calls;

@@ -34,6 +34,14 @@ TEST(ServerResponses, AnswerWhole) {
     EXPECT_NE(json.object()->find(key), nullptr) << key;
 }
 
+TEST(ServerResponses, AnAnswerThatWasCompletedInTimeSaysSo) {
+  Server server(always({TextEvent{"{}"}, DoneEvent{.finish = FinishReason::kLength,
+                                                   .usage = {.steered_tokens = 1}}}));
+  EXPECT_EQ(text_of(server.post(kPath, R"({"input":"Hi"})").json(), "wick.steered"), "true");
+  const auto events = server.post(kPath, R"({"input":"Hi","stream":true})").events();
+  EXPECT_EQ(text_of(*parse_json(events.back()), "response.wick.steered"), "true");
+}
+
 TEST(ServerResponses, TellReasoningAndCallsAsItems) {
   Server server(always(remote_script("fragments")));
   const JsonValue json = server.post(kPath, R"({"input":"Hi"})").json();
