@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 
 #include "base/hex.h"
 #include "base/strings.h"
@@ -14,17 +16,48 @@ namespace {
 constexpr std::size_t kMaxDigits = 18;
 constexpr std::string_view kEnds = " \n\r\t,:]}[{\"";  // of a number or a word
 
-// Characters that end a plain run within a string: the quote, the backslash, control characters.
-constexpr std::array<bool, 256> make_stops() {
-  std::array<bool, 256> stops{};
-  for (std::size_t c = 0; c < 0x20; ++c) {
-    stops[c] = true;
-  }
-  stops['"'] = stops['\\'] = true;
-  return stops;
+constexpr std::array<bool, 256> make_ends() {
+  std::array<bool, 256> ends{};
+  for (const char c : kEnds)
+    ends[static_cast<unsigned char>(c)] = true;
+  return ends;
 }
 
-constexpr auto kStops = make_stops();
+constexpr auto kIsEnd = make_ends();
+
+constexpr std::uint64_t each(unsigned char byte) noexcept {
+  return 0x0101010101010101U * byte;
+}
+
+// The next eight characters, the first in the lowest byte.
+std::uint64_t eight_at(std::string_view text, std::size_t at) noexcept {
+  std::uint64_t eight = 0;
+  std::memcpy(&eight, text.data() + at, sizeof(eight));
+  if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+  return eight;
+}
+
+// High bits at the bytes below `limit`; above the first of these there may be more.
+std::uint64_t below(std::uint64_t eight, unsigned char limit) noexcept {
+  return (eight - each(limit)) & ~eight & each(0x80);
+}
+
+// Where the plain run within a string ends that is at `at`: at a quote, a backslash or a control
+// character.
+std::size_t plain_end(std::string_view text, std::size_t at) noexcept {
+  for (; text.size() - at >= 8; at += 8) {
+    const std::uint64_t eight = eight_at(text, at);
+    const std::uint64_t stops =
+        below(eight, 0x20) | below(eight ^ each('"'), 1) | below(eight ^ each('\\'), 1);
+    if (stops != 0) return at + static_cast<std::size_t>(std::countr_zero(stops)) / 8;
+  }
+  const auto is_stop = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+  };
+  while (at < text.size() && !is_stop(text[at]))
+    ++at;
+  return at;
+}
 
 bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
@@ -78,10 +111,15 @@ JsonReader::JsonReader(std::string_view text) : text_(text) {
 }
 
 void JsonReader::skip_space() noexcept {
-  while (at_ < text_.size() &&
-         (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
-    ++at_;
+  std::size_t at = at_;
+  while (at < text_.size() && static_cast<unsigned char>(text_[at]) <= ' ') {
+    const char c = text_[at];
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') break;
+    ++at;
+    while (text_.size() - at >= 8 && eight_at(text_, at) == each(' '))
+      at += 8;
   }
+  at_ = at;
 }
 
 bool JsonReader::is_done() noexcept {
@@ -89,7 +127,7 @@ bool JsonReader::is_done() noexcept {
   return !has_failed_ && at_ == text_.size();
 }
 
-char JsonReader::peek() noexcept {
+char JsonReader::peek_behind_space() noexcept {
   skip_space();
   return has_failed_ || at_ >= text_.size() ? '\0' : text_[at_];
 }
@@ -110,8 +148,10 @@ bool JsonReader::next_member(std::string_view& key) {
   if (has_failed_) return false;
   const bool is_first = is_first_;
   is_first_ = false;
-  if (take('}')) return false;
-  if (!is_first && !take(',')) fail();
+  const char c = peek();
+  if (c == '}' || (c == ',' && !is_first)) ++at_;
+  if (c == '}') return false;
+  if (c != ',' && !is_first) fail();
   key = string();
   if (!take(':')) fail();
   return !has_failed_;
@@ -121,8 +161,10 @@ bool JsonReader::next_item() noexcept {
   if (has_failed_) return false;
   const bool is_first = is_first_;
   is_first_ = false;
-  if (take(']')) return false;
-  if (!is_first && !take(',')) fail();
+  const char c = peek();
+  if (c == ']' || (c == ',' && !is_first)) ++at_;
+  if (c == ']') return false;
+  if (c != ',' && !is_first) fail();
   return !has_failed_;
 }
 
@@ -135,9 +177,7 @@ bool JsonReader::scan_string(std::string_view& raw, bool& has_escapes) noexcept 
   }
   const std::size_t begin = at_;
   for (;;) {
-    while (at_ < text_.size() && !kStops[static_cast<unsigned char>(text_[at_])]) {
-      ++at_;
-    }
+    at_ = plain_end(text_, at_);
     if (at_ >= text_.size() || static_cast<unsigned char>(text_[at_]) < 0x20) break;
     if (text_[at_] == '"') {
       raw = text_.substr(begin, at_++ - begin);
@@ -211,15 +251,21 @@ std::int64_t JsonReader::integer() noexcept {
 
 // A number, true, false or null.
 void JsonReader::skip_scalar() noexcept {
-  const std::size_t end = std::min(text_.find_first_of(kEnds, at_), text_.size());
+  std::size_t end = at_;
+  while (end < text_.size() && !kIsEnd[static_cast<unsigned char>(text_[end])])
+    ++end;
   const std::string_view word = text_.substr(at_, end - at_);
   at_ = end;
   if (word != "true" && word != "false" && word != "null" && !is_number(word)) fail();
 }
 
 std::string_view JsonReader::skip() {
-  peek();
+  const char first = peek();
   const std::size_t begin = at_;
+  if (first != '{' && first != '[' && first != '"') {
+    skip_scalar();
+    return has_failed_ ? std::string_view() : text_.substr(begin, at_ - begin);
+  }
   std::array<bool, kMaxHeaderJsonDepth + 1> is_object{};
   std::size_t depth = 0;
   do {

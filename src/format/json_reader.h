@@ -32,7 +32,10 @@ class JsonReader {
   bool is_done() noexcept;
 
   // The first character of the next value; NUL at the end of the text.
-  char peek() noexcept;
+  char peek() noexcept {
+    const char next = at_ < text_.size() ? text_[at_] : '\0';
+    return next > ' ' && !has_failed_ ? next : peek_behind_space();
+  }
 
   // Enters the object or list that comes next; false if something else does.
   bool open(char bracket) noexcept;
@@ -51,6 +54,7 @@ class JsonReader {
     has_failed_ = true;
   }
 
+  char peek_behind_space() noexcept;
   void skip_space() noexcept;
   bool take(char c) noexcept;
   void skip_scalar() noexcept;

@@ -67,8 +67,11 @@ class Automaton {
   // Whether any string is in `state`. kUnknown: the budget is used up.
   Liveness liveness(ExprId state);
 
-  // What another automaton found of an equal expression.
-  void learn_live(ExprId state) { remember(state, Liveness::kLive); }
+  // What another automaton found of the first expressions of an equal pool.
+  void learn(std::span<const Liveness> lives) {
+    life_.assign(lives.begin(), lives.end());
+    count_bytes();
+  }
 
   // Each of these is an operation of its own, with its own fuel.
   Result<bool> matches(ExprId language, std::string_view text);

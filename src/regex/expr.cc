@@ -152,27 +152,32 @@ void ExprPool::grow_table() {
   table_ = std::move(bigger);
 }
 
-// Its id among the own expressions; kNoExpr where it is not there.
-ExprId ExprPool::known(const Expr& e, std::span<const ExprId> its_children,
-                       std::uint64_t hash) const noexcept {
+// Where the table has it or would have it.
+std::size_t ExprPool::slot_of(const Expr& e, std::span<const ExprId> its_children,
+                              std::uint64_t hash) const noexcept {
   std::size_t at = hash & (table_.size() - 1);
-  for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
-    if (equals(e, its_children, exprs_[table_[at] - 1])) return table_[at] - 1;
-  }
-  return kNoExpr;
+  while (table_[at] != 0 && !equals(e, its_children, exprs_[table_[at] - 1]))
+    at = (at + 1) & (table_.size() - 1);
+  return at;
+}
+
+// Whether the base may have it: all of its parts are there.
+bool ExprPool::is_of_base(const Expr& e, std::span<const ExprId> its_children) const noexcept {
+  const std::size_t n = exprs_.n_base();
+  if (is_many(e.kind)) return its_children.back() < n;  // ascending
+  if (e.kind == ExprKind::kBytes) return e.a < base_->sets_.size();
+  return !has_part(e.kind) || (e.a < n && (e.kind != ExprKind::kConcat || e.b < n));
 }
 
 ExprId ExprPool::add(Expr e, std::span<const ExprId> its_children) {
   if (!spend(1 + its_children.size() / 8)) return kNoExpr;
   const std::uint64_t hash = hash_of(e, its_children);
-  if (base_ != nullptr) {
-    const ExprId its = base_->known(e, its_children, hash);
-    if (its != kNoExpr) return its;
+  if (base_ != nullptr && is_of_base(e, its_children)) {
+    const std::uint32_t its = base_->table_[base_->slot_of(e, its_children, hash)];
+    if (its != 0) return its - 1;
   }
-  if (const ExprId its = known(e, its_children, hash); its != kNoExpr) return its;
-  std::size_t at = hash & (table_.size() - 1);
-  while (table_[at] != 0)
-    at = (at + 1) & (table_.size() - 1);
+  const std::size_t at = slot_of(e, its_children, hash);
+  if (table_[at] != 0) return table_[at] - 1;
   if (!make_room(*this, exprs_.own(), 1) ||
       !make_room(*this, children_.own(), its_children.size()))
     return kNoExpr;

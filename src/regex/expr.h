@@ -198,15 +198,18 @@ class ExprPool {
   void measure_many(Expr& e, std::span<const ExprId> children) const;
   std::uint64_t hash_of(const Expr& e, std::span<const ExprId> children) const noexcept;
   bool equals(const Expr& a, std::span<const ExprId> a_children, const Expr& b) const noexcept;
+  bool is_of_base(const Expr& e, std::span<const ExprId> children) const noexcept;
   void grow_table();
   bool flatten(ExprKind kind, std::span<const ExprId> parts, std::vector<ExprId>& out);
   Counted counted(ExprId id) const noexcept;
   ExprId from(const Counted& c);
   bool join_counted(std::vector<ExprId>& parts);
   bool unite_sets(std::vector<ExprId>& parts);
+  bool are_apart(std::span<const ExprId> parts) const noexcept;
   ExprId any_character_of_utf8();
   ExprId single(unsigned char byte);
-  ExprId known(const Expr& e, std::span<const ExprId> children, std::uint64_t hash) const noexcept;
+  std::size_t slot_of(const Expr& e, std::span<const ExprId> children,
+                      std::uint64_t hash) const noexcept;
 
   PoolLimits limits_ = {};
   std::uint64_t fuel_ = 0;

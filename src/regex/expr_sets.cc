@@ -5,12 +5,18 @@
 // join what differs in a byte before the same rest, and counters before the same rest whose ranges
 // touch. Both make the union shorter, so normalization ends.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <tuple>
 
 #include "regex/expr.h"
 
 namespace wick::regex {
+namespace {
+
+constexpr std::size_t kFewParts = 16;
+
+}  // namespace
 
 // The parts in `out`, with those of parts of the same kind in their place; ascending, each once.
 // False where a part is kNoExpr.
@@ -112,7 +118,32 @@ bool ExprPool::join_counted(std::vector<ExprId>& parts) {
   return true;
 }
 
+// Whether each part has a byte first and then a rest of its own: nothing of their union is joined.
+// The words of an enum are so.
+bool ExprPool::are_apart(std::span<const ExprId> parts) const noexcept {
+  std::array<ExprId, kFewParts> rests;
+  if (parts.size() < 2 || parts.size() > rests.size()) return false;
+  auto end = rests.begin();
+  for (const ExprId p : parts) {
+    if (p == kNoExpr) return false;
+    const Expr& e = exprs_[p];
+    const bool is_bytes = e.kind == ExprKind::kBytes;
+    if (!is_bytes && (e.kind != ExprKind::kConcat || exprs_[e.a].kind != ExprKind::kBytes))
+      return false;
+    const ExprId rest = is_bytes ? kEpsilon : e.b;
+    if (std::find(rests.begin(), end, rest) != end) return false;
+    *end++ = rest;
+  }
+  return true;
+}
+
 ExprId ExprPool::unite(std::span<const ExprId> given) {
+  if (are_apart(given) && spend(3 * given.size())) {
+    std::array<ExprId, kFewParts> sorted;
+    const auto end = std::copy(given.begin(), given.end(), sorted.begin());
+    std::sort(sorted.begin(), end);
+    return add_many(ExprKind::kUnion, {sorted.begin(), end});
+  }
   std::vector<ExprId> parts;
   if (!flatten(ExprKind::kUnion, given, parts)) return kNoExpr;
   for (bool is_changed = true; is_changed;) {

@@ -44,33 +44,23 @@ constexpr std::uint64_t kMemberKeys =
               "dependencies", "dependentRequired", "dependentSchemas"});
 constexpr std::uint64_t kItemKeys =
     marks_of({"items", "prefixItems", "additionalItems", "contains"});
+constexpr std::uint64_t kLiteralKeys = marks_of({"const", "enum"});
+constexpr std::uint64_t kFormatKeys = marks_of({"format"});
 constexpr std::uint64_t kNumberKeys =
     marks_of({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"});
 constexpr std::uint64_t kStringKeys = marks_of({"minLength", "maxLength", "pattern"});
 constexpr std::uint64_t kArrayKeys = marks_of({"minItems", "maxItems", "uniqueItems"});
 constexpr std::uint64_t kObjectKeys = marks_of({"required", "minProperties", "maxProperties"});
 
-// The formats that `json` names anywhere.
-void add_formats(const Json& json, std::set<std::string, std::less<>>& out) {
-  const Json* const found = json.find("format");
-  if (found != nullptr && found->is(Json::Kind::kString) && is_known_format(found->text))
-    out.emplace(found->text);
-  for (const Json& item : json.items)
-    add_formats(item, out);
-}
-
 }  // namespace
 
 Result<CompiledSchema> Compiler::compile(JsonDocument document) {
-  std::set<std::string, std::less<>> formats;
-  if (options_.asserts_formats) add_formats(document.root, formats);
-  const auto known = format_pool(formats);
-  pool_ = std::make_unique<FormulaPool>(
-      std::shared_ptr<const regex::ExprPool>(known, &known->pool));
-  for (const regex::ExprId language : known->live)
-    pool_->automaton().learn_live(language);
-  formats_.insert(known->languages.begin(), known->languages.end());
+  const std::set<std::string, std::less<>> none;
   WICK_TRY(const Place root, sources_.add_root(std::move(document)));
+  format_pool_ = format_pool(options_.asserts_formats ? sources_.formats() : none);
+  pool_ = std::make_unique<FormulaPool>(
+      std::shared_ptr<const regex::ExprPool>(format_pool_, &format_pool_->pool));
+  pool_->automaton().learn(format_pool_->lives);
   WICK_TRY(const std::uint32_t first, schema_id({root, entered(0, root.resource)}));
   for (std::uint32_t id = 0; id < schemas_.size(); ++id) {
     pool_->exprs().refuel(kSchemaFuel);
@@ -251,14 +241,24 @@ Result<void> Compiler::references(Work& work) {
 Result<FormulaId> Compiler::formula_of(const Schema& schema) {
   const Json& node = schema.node();
   if (node.is_boolean()) return node.is(Json::Kind::kTrue) ? kAlways : kNever;
-  Work work{schema, draft_of(schema)};
+  Work work{schema, draft_of(schema), std::move(spare_)};
+  work.parts.clear();
   if (!node.is(Json::Kind::kObject))
     return wrong(work, "", cat("is ", described(node.kind), ", which is no schema"));
+  WICK_DO(keywords(work));
+  const FormulaId formula = pool_->all_of(work.parts);
+  spare_ = std::move(work.parts);
+  return formula;
+}
+
+Result<void> Compiler::keywords(Work& work) {
+  const Schema& schema = work.schema;
+  const Json& node = schema.node();
   const bool has_parts = node.may_have(kPartKeys);
   if (has_parts) {
     declare(schema, 0);
     WICK_DO(references(work));
-    if (node.find("$ref") != nullptr && work.draft <= Draft::k7) return pool_->all_of(work.parts);
+    if (node.find("$ref") != nullptr && work.draft <= Draft::k7) return {};
   }
   const Resource& resource = resource_of(schema);
   if (has_parts && resource.has_applicators) {
@@ -267,15 +267,15 @@ Result<FormulaId> Compiler::formula_of(const Schema& schema) {
     if (node.may_have(kItemKeys)) WICK_DO(items(work));
   }
   if (resource.has_validation) WICK_DO(validation(work));
-  if (resource.has_format) WICK_DO(formats(work));
+  if (resource.has_format && node.may_have(kFormatKeys)) WICK_DO(formats(work));
   if (has_parts && resource.has_unevaluated) WICK_DO(unevaluated(work));
-  return pool_->all_of(work.parts);
+  return {};
 }
 
 Result<void> Compiler::validation(Work& work) {
   const Json& node = work.schema.node();
   WICK_DO(types(work));
-  WICK_DO(literals(work));
+  if (node.may_have(kLiteralKeys)) WICK_DO(literals(work));
   if (node.may_have(kNumberKeys)) WICK_DO(numbers(work));
   if (node.may_have(kStringKeys)) WICK_DO(strings(work));
   if (node.may_have(kArrayKeys)) WICK_DO(arrays(work));
@@ -294,15 +294,17 @@ Result<void> Compiler::check_cycles() {
     std::vector<std::uint32_t> next;
   };
 
+  std::vector<FormulaId> open;
   const auto parts_of = [&](std::uint32_t id) {
     std::vector<std::uint32_t> out;
-    std::vector<FormulaId> open = {pool_->schema_formula(id)};
+    open.push_back(pool_->schema_formula(id));
     while (!open.empty()) {
       const FormulaId formula = open.back();
       open.pop_back();
       if (formula == kNoFormula || seen[formula] == id + 1) continue;
       seen[formula] = id + 1;
       const Formula& f = pool_->at(formula);
+      if ((f.parts & Formula::kSchemaPart) == 0) continue;
       const auto its = pool_->children(f);
       if (f.kind == FormulaKind::kSchema) out.push_back(f.a);
       if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr)

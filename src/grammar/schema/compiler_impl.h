@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -13,15 +12,9 @@
 #include <vector>
 
 #include "grammar/schema/compiler.h"
+#include "grammar/schema/formats.h"
 
 namespace wick::grammar {
-
-constexpr std::uint64_t marks_of(std::initializer_list<std::string_view> keywords) noexcept {
-  std::uint64_t out = 0;
-  for (const std::string_view keyword : keywords)
-    out |= Json::mark(keyword);
-  return out;
-}
 
 class Compiler {
  public:
@@ -60,6 +53,7 @@ class Compiler {
   Result<FormulaId> part(const Work& work, const Json& node);
   Result<std::optional<Schema>> referred(const Schema& from, std::string_view key);
   Result<FormulaId> formula_of(const Schema& schema);
+  Result<void> keywords(Work& work);
   Result<void> validation(Work& work);
   Result<void> references(Work& work);
   Result<void> check_cycles();
@@ -82,16 +76,20 @@ class Compiler {
   struct Facts {
     unsigned types = kAllTypes;
     std::optional<std::vector<std::string_view>> strings = {};  // those that are allowed; ascending
+    std::vector<std::vector<Schema>> choices = {};  // each: one of these at least
+    std::vector<Schema> together = {};              // the value fits all of these
+    // Of objects; read from `together` when they are asked for: most values differ in type.
+    bool has_members = false;
     std::set<std::string_view> required = {};
     std::map<std::string_view, std::vector<Schema>> members = {};
-    std::vector<std::vector<Schema>> choices = {};  // each: one of these at least
-    std::vector<const Json*> closed = {};           // each: no other names than these properties
+    std::vector<const Json*> closed = {};  // each: no other names than these properties
   };
 
   using SchemaKey = std::tuple<const Json*, ResourceId, ScopeId>;
   void add_values(Facts& facts, std::span<const Json* const> values) const;
   void add_facts(Facts& facts, const Schema& schema, int depth);
-  const Facts& facts_of(const Schema& schema);
+  void add_members(Facts& facts);
+  Facts& facts_of(const Schema& schema);
   unsigned overlap(const Schema& x, const Schema& y, int depth);
   FormulaId exactly_one_of(std::span<const Schema> schemas, std::span<const FormulaId> parts);
 
@@ -100,6 +98,7 @@ class Compiler {
   Result<void> bound(Work& work, std::string_view key, std::string_view exclusive, bool is_low);
   Result<void> strings(Work& work);
   Result<void> formats(Work& work);
+  FormulaId format(std::string_view name);
   Result<void> arrays(Work& work);
   Result<void> items(Work& work);
   Result<void> contained(Work& work);
@@ -107,6 +106,10 @@ class Compiler {
 
   // compiler_objects.cc
   Result<void> objects(Work& work);
+  static std::uint64_t declared_key(const Json& json) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&json);
+  }
+
   void declare(const Schema& schema, int depth);
   Result<void> properties(Work& work);
   std::vector<TextId> texts_of(std::span<const std::string_view> names);
@@ -144,20 +147,22 @@ class Compiler {
   SchemaSources sources_;
   std::unique_ptr<FormulaPool> pool_ = {};  // made by compile()
   std::deque<Schema> schemas_ = {};
+  std::vector<FormulaId> spare_ = {};  // the last Work's list, whose memory the next one takes
   std::map<SchemaKey, std::uint32_t> ids_ = {};
   std::map<SchemaKey, Facts> facts_ = {};
   std::size_t n_overlaps_ = 0;  // that were looked at
   std::vector<Scope> scopes_ = {Scope{}};
   std::map<std::pair<ScopeId, ResourceId>, ScopeId> entered_ = {};
   std::map<std::string, regex::ExprId, std::less<>> patterns_ = {};
-  std::map<std::string, std::optional<regex::ExprId>, std::less<>> formats_ = {};
+  std::shared_ptr<const FormatPool> format_pool_ = {};
+  std::map<std::string, FormulaId, std::less<>> formats_ = {};  // kAlways: unknown ones
   std::vector<std::pair<NameId, FormulaId>> names_to_fill_ = {};  // propertyNames: complements
   // The schemas that one unevaluated keyword has visited, with scope and condition.
   std::set<std::tuple<const Json*, ScopeId, FormulaId>> evaluated_ = {};
   std::size_t evaluated_depth_ = 0;
   std::size_t n_evaluated_parts_ = 0;  // that all unevaluated keywords have looked at
   // The number of the first of its properties, for `properties` objects and (0) schemas seen.
-  std::unordered_map<const Json*, std::uint32_t> declared_ = {};
+  FlatMap declared_ = {};
   std::uint32_t n_declared_ = 0;
   bool has_too_many_scopes_ = false;
 };

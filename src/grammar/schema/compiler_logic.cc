@@ -69,12 +69,12 @@ Result<void> Compiler::logic(Work& work) {
 
 Result<FormulaId> Compiler::type_named(const Work& work, const Json& name) {
   if (name.is(Json::Kind::kString)) {
-    if (name.text == "null") return pool_->types(kNullType);
-    if (name.text == "boolean") return pool_->types(kFalseType | kTrueType);
-    if (name.text == "number") return pool_->types(kNumberType);
     if (name.text == "string") return pool_->types(kStringType);
-    if (name.text == "array") return pool_->types(kArrayType);
     if (name.text == "object") return pool_->types(kObjectType);
+    if (name.text == "boolean") return pool_->types(kFalseType | kTrueType);
+    if (name.text == "null") return pool_->types(kNullType);
+    if (name.text == "array") return pool_->types(kArrayType);
+    if (name.text == "number") return pool_->types(kNumberType);
     if (name.text == "integer") {
       const bool may_end_in_zeros = work.draft != Draft::k4;
       return pool_->number(pool_->integer_rule(may_end_in_zeros), false);

@@ -45,7 +45,8 @@ Result<regex::ExprId> Compiler::known_names(const Work& work) {
 void Compiler::declare(const Schema& schema, int depth) {
   const Json& node = schema.node();
   if (!node.is(Json::Kind::kObject) || depth > kMaxDeclareDepth) return;
-  if (!declared_.try_emplace(&node, 0).second) return;
+  if (declared_.find(declared_key(node)) != FlatMap::kNone) return;
+  declared_.add(declared_key(node), 0);
   const bool is_alone = node.find("$ref") != nullptr && draft_of(schema) <= Draft::k7;
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string_view key = node.keys[i];
@@ -56,7 +57,7 @@ void Compiler::declare(const Schema& schema, int depth) {
     } else if (is_alone) {
       continue;
     } else if (key == "properties") {
-      declared_[&value] = n_declared_ + 1;
+      declared_.add(declared_key(value), n_declared_ + 1);
       n_declared_ += static_cast<std::uint32_t>(value.keys.size());
     } else if (key == "allOf" || key == "anyOf" || key == "oneOf" || key == "dependentSchemas") {
       for (const Json& part : value.items)
@@ -74,11 +75,7 @@ Result<void> Compiler::properties(Work& work) {
   if (named != nullptr) {
     out.reserve(named->keys.size() + 4);
     texts.reserve(named->keys.size());
-    std::uint32_t& first = declared_[named];
-    if (first == 0) {
-      first = n_declared_ + 1;
-      n_declared_ += static_cast<std::uint32_t>(named->keys.size());
-    }
+    const std::uint32_t first = declared_.find(declared_key(*named));  // formula_of() declares all
     for (std::size_t i = 0; i < named->keys.size(); ++i) {
       WICK_TRY(const FormulaId of, part(work, named->items[i]));
       texts.push_back(pool_->text(named->keys[i]));

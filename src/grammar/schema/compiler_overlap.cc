@@ -112,19 +112,28 @@ void Compiler::add_facts(Facts& facts, const Schema& schema, int depth) {
       all.push_back(&value);
     add_values(facts, all);
   }
-  if (const Json* const names = node.find("required")) {
-    for (const Json& name : names->items)
-      facts.required.insert(name.text);
-  }
-  const Json* const members = node.find("properties");
-  for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i)
-    facts.members[members->keys[i]].push_back(within(schema, members->items[i]));
-  const Json* const others = node.find("additionalProperties");
-  if (others != nullptr && others->is(Json::Kind::kFalse) && !node.find("patternProperties"))
-    facts.closed.push_back(members);
+  facts.together.push_back(schema);
 }
 
-const Compiler::Facts& Compiler::facts_of(const Schema& schema) {
+void Compiler::add_members(Facts& facts) {
+  if (facts.has_members) return;
+  facts.has_members = true;
+  for (const Schema& schema : facts.together) {
+    const Json& node = schema.node();
+    if (const Json* const names = node.find("required")) {
+      for (const Json& name : names->items)
+        facts.required.insert(name.text);
+    }
+    const Json* const members = node.find("properties");
+    for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i)
+      facts.members[members->keys[i]].push_back(within(schema, members->items[i]));
+    const Json* const others = node.find("additionalProperties");
+    if (others != nullptr && others->is(Json::Kind::kFalse) && !node.find("patternProperties"))
+      facts.closed.push_back(members);
+  }
+}
+
+Compiler::Facts& Compiler::facts_of(const Schema& schema) {
   const auto [known, is_new] =
       facts_.try_emplace({schema.at.node, schema.at.resource, schema.scope});
   if (is_new) add_facts(known->second, schema, 0);
@@ -135,8 +144,8 @@ const Compiler::Facts& Compiler::facts_of(const Schema& schema) {
 unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
   if (depth > kMaxOverlapDepth || n_overlaps_ >= kMaxOverlaps) return kAllTypes;
   ++n_overlaps_;
-  const Facts& a = facts_of(x);
-  const Facts& b = facts_of(y);
+  Facts& a = facts_of(x);
+  Facts& b = facts_of(y);
   unsigned bits = a.types & b.types;
   if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~unsigned{kStringType};
   if ((bits & kObjectType) == 0) return bits;
@@ -151,6 +160,8 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
     bits &= any;
   }
   if ((bits & kObjectType) == 0) return bits;
+  add_members(a);
+  add_members(b);
   const auto excludes = [&](const Facts& has, const Facts& other) {
     return std::any_of(has.required.begin(), has.required.end(), [&](std::string_view name) {
       for (const Json* const members : other.closed) {

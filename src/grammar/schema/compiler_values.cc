@@ -88,17 +88,24 @@ Result<void> Compiler::formats(Work& work) {
   WICK_TRY(const Json* const found, wanted(work, "format", Json::Kind::kString));
   if (found == nullptr || !options_.asserts_formats) return {};
   auto known = formats_.find(found->text);
-  if (known == formats_.end()) {
-    const auto language = format_language(pool_->exprs(), found->text);
-    known = formats_.emplace(found->text, language).first;
-    pool_->exprs().refuel(kSchemaFuel);
-  }
-  if (!known->second) return {};
-  const regex::ExprId language = *known->second;
-  if (language == regex::kNoExpr)
-    return wrap(pool_->exprs().failure(), cat("compile '", place_of(work.schema), "'"));
-  work.parts.push_back(pool_->if_type(kStringType, pool_->string_in(language)));
+  if (known == formats_.end())
+    known = formats_.emplace(found->text, format(found->text)).first;
+  if (known->second == kNoFormula)
+    return wrap(pool_->failure(), cat("compile '", place_of(work.schema), "'"));
+  if (known->second != kAlways) work.parts.push_back(known->second);
   return {};
+}
+
+// A value that is a text of the format, or no text.
+FormulaId Compiler::format(std::string_view name) {
+  const auto& shared = format_pool_->languages;
+  const auto found = shared.find(name);
+  const auto language = found != shared.end() ? std::optional(found->second)
+                                              : format_language(pool_->exprs(), name);
+  const FormulaId out =
+      language ? pool_->if_type(kStringType, pool_->string_in(*language)) : kAlways;
+  pool_->exprs().refuel(kSchemaFuel);
+  return out;
 }
 
 Result<void> Compiler::items(Work& work) {

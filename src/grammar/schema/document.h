@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -43,9 +44,19 @@ struct Json {
   bool may_have(std::uint64_t some) const noexcept { return (marks & some) != 0; }
 
  private:
-
   const Json* find_marked(std::string_view key) const noexcept;
 };
+
+constexpr std::uint64_t marks_of(std::span<const std::string_view> keys) noexcept {
+  std::uint64_t out = 0;
+  for (const std::string_view key : keys)
+    out |= Json::mark(key);
+  return out;
+}
+
+constexpr std::uint64_t marks_of(std::initializer_list<std::string_view> keys) noexcept {
+  return marks_of(std::span(keys.begin(), keys.size()));
+}
 
 // A value and the storage that it and all values within it point into. Copies share the storage.
 struct JsonDocument {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -194,10 +193,11 @@ std::shared_ptr<const FormatPool> format_pool(const std::set<std::string, std::l
     asked.push_back(made->pool.intersect({language, made->pool.any_text()}));
   }
   regex::Automaton judge(made->pool);
-  std::copy_if(asked.begin(), asked.end(), std::back_inserter(made->live), [&](regex::ExprId id) {
+  made->lives.resize(made->pool.size());
+  for (const regex::ExprId id : asked) {
     judge.pool().refuel(kSchemaFuel);
-    return judge.liveness(id) == regex::Liveness::kLive;
-  });
+    made->lives[id] = judge.liveness(id);
+  }
   if (pools.size() < kMaxPools) pools[known] = made;
   return made;
 }

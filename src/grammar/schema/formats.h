@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "regex/expr.h"
+#include "regex/automaton.h"
 
 namespace wick::grammar {
 
@@ -25,9 +25,9 @@ std::optional<regex::ExprId> format_language(regex::ExprPool& pool, std::string_
 struct FormatPool {
   regex::ExprPool pool = regex::ExprPool();
   std::map<std::string, regex::ExprId, std::less<>> languages = {};
-  // Expressions of the pool that have a text: to find that out for each schema took a large part of
-  // the time of compiling it.
-  std::vector<regex::ExprId> live = {};
+  // Of the pool's expressions: to find that out for each schema took a large part of the time of
+  // compiling it.
+  std::vector<regex::Liveness> lives = {};
 };
 
 // A copy of a whole pool takes a tenth of the time of copying its formats. Any thread.

@@ -123,6 +123,7 @@ void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) con
   for (std::size_t i = 3; f.kind == FormulaKind::kRestItems && i < its.size(); i += 4)
     look(its[i]);
   if (is_rest) f.parts |= Formula::kRestPart;
+  if (f.kind == FormulaKind::kSchema) f.parts |= Formula::kSchemaPart;
   // Something must come; others, but for what is unevaluated or equal, have no negative form.
   if (f.kind == FormulaKind::kNothing || f.kind == FormulaKind::kNameSome ||
       f.kind == FormulaKind::kItemSome || f.kind == FormulaKind::kChild)

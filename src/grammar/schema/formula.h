@@ -85,7 +85,13 @@ enum class FormulaKind : std::uint8_t {
 
 struct Formula {
   // Kinds of leaves in the formula; leaves of members' and items' formulas do not count.
-  enum Part : std::uint8_t { kChildPart = 1, kUniquePart = 2, kRestPart = 4, kItemPart = 8 };
+  enum Part : std::uint8_t {
+    kChildPart = 1,
+    kUniquePart = 2,
+    kRestPart = 4,
+    kItemPart = 8,
+    kSchemaPart = 16,
+  };
 
   FormulaKind kind = FormulaKind::kNothing;
   bool is_negative = false;

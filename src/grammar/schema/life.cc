@@ -50,6 +50,7 @@ std::size_t LifeSearch::used_bytes() const noexcept {
 // choice needless.
 Life LifeSearch::expand(Leaves todo, Leaves leaves, Leaves choices, Choices which,
                         const std::function<Life(const Leaves&)>& is_found) {
+  bool is_new = leaves.empty() && choices.empty();  // then the parts of one ∧ are new ones
   while (!todo.empty()) {
     if (!spend()) return Life::kUnknown;
     const FormulaId next = todo.back();
@@ -63,8 +64,10 @@ Life LifeSearch::expand(Leaves todo, Leaves leaves, Leaves choices, Choices whic
                            (which == Choices::kAll || (f.parts & Formula::kChildPart) != 0);
     Leaves& to = is_choice ? choices : leaves;
     if (f.kind == FormulaKind::kAnd) {
+      is_new = is_new && todo.empty() && leaves.empty() && choices.empty();
+      leaves.reserve(leaves.size() + its.size());
       todo.insert(todo.end(), its.rbegin(), its.rend());
-    } else if (std::find(to.begin(), to.end(), next) == to.end()) {
+    } else if (is_new || std::find(to.begin(), to.end(), next) == to.end()) {
       to.push_back(next);
     }
   }
@@ -141,6 +144,7 @@ Life LifeSearch::of_value(FormulaId of) {
 // The part of a branch that speaks of the value in progress.
 FormulaId LifeSearch::children_of(const Leaves& leaves, Leaves& others) {
   Leaves children;
+  others.reserve(leaves.size());
   for (const FormulaId leaf : leaves) {
     const Formula& f = pool_.at(leaf);
     if (f.kind == FormulaKind::kChild) {

@@ -144,6 +144,7 @@ regex::ExprId LifeSearch::new_next_names(FormulaId of, FreeNames names) {
 // What the leaves ask of single names, ascending by name; other leaves go to `others`.
 std::vector<LifeSearch::Asked> LifeSearch::asked_of(const Leaves& leaves, Leaves& others) {
   std::vector<std::pair<TextId, FormulaId>> found;
+  found.reserve(leaves.size());
   for (const FormulaId leaf : leaves) {
     const Formula& f = pool_.at(leaf);
     const bool is_member = f.kind == FormulaKind::kNameAll || f.kind == FormulaKind::kNameSome;
@@ -155,6 +156,7 @@ std::vector<LifeSearch::Asked> LifeSearch::asked_of(const Leaves& leaves, Leaves
   }
   std::sort(found.begin(), found.end());
   std::vector<Asked> out;
+  out.reserve(found.size());
   for (const auto& [name, leaf] : found) {
     if (out.empty() || out.back().name != name) out.push_back({.name = name});
     Asked& its = out.back();

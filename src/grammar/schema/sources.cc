@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "base/strings.h"
 #include "grammar/limits.h"
+#include "grammar/schema/formats.h"
 
 namespace wick::grammar {
 namespace {
@@ -28,18 +29,10 @@ constexpr std::array<std::string_view, 5> kList = {"allOf", "anyOf", "items", "o
 constexpr std::array<std::string_view, 6> kNamed = {
     "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"};
 
-constexpr std::uint64_t all_marks() noexcept {
-  std::uint64_t out = 0;
-  for (const std::string_view key : kOne)
-    out |= Json::mark(key);
-  for (const std::string_view key : kList)
-    out |= Json::mark(key);
-  for (const std::string_view key : kNamed)
-    out |= Json::mark(key);
-  return out;
-}
-
-constexpr std::uint64_t kWithin = all_marks();
+constexpr std::uint64_t kWithin = marks_of(kOne) | marks_of(kList) | marks_of(kNamed);
+// Keywords that name a schema.
+constexpr std::uint64_t kNaming =
+    marks_of({"$id", "id", "$ref", "$anchor", "$dynamicAnchor"});
 
 struct Dialect {
   std::string_view path;
@@ -88,6 +81,14 @@ std::string unescaped(std::string_view part) {
     }
   }
   return out;
+}
+
+// The same; the text goes to `buffer` if it is not `part` itself.
+std::string_view unescaped(std::string_view part, std::string& buffer) {
+  constexpr auto kNone = std::string_view::npos;
+  if (part.find('%') == kNone && part.find('~') == kNone) return part;
+  buffer = unescaped(part);
+  return buffer;
 }
 
 // The JSON pointer (RFC 6901) of `node` within `from`; nothing where it is not there.
@@ -220,6 +221,17 @@ void SchemaSources::add_anchors(const Json& schema, ResourceId within) {
 
 Result<void> SchemaSources::index(const Json& schema, ResourceId within, int depth) {
   if (!schema.is(Json::Kind::kObject)) return {};
+  add_format(schema);
+  return schema.may_have(kNaming | kWithin) ? index_object(schema, within, depth) : Result<void>();
+}
+
+void SchemaSources::add_format(const Json& schema) {
+  const std::string_view* const format = text_at(schema, "format");
+  if (format == nullptr || formats_.find(*format) != formats_.end()) return;
+  if (is_known_format(*format)) formats_.emplace(*format);
+}
+
+Result<void> SchemaSources::index_object(const Json& schema, ResourceId within, int depth) {
   const Draft draft = resources_[within].draft;
   const bool is_old = draft <= Draft::k7;
   const std::string_view* id = text_at(schema, draft == Draft::k4 ? "id" : "$id");
@@ -256,12 +268,14 @@ Result<void> SchemaSources::index(const Json& schema, ResourceId within, int dep
 Result<void> SchemaSources::index_parts(const Json& schema, ResourceId within, int depth) {
   if (!schema.may_have(kWithin)) return {};
   for (std::size_t i = 0; i < schema.keys.size(); ++i) {
-    const std::string_view key = schema.keys[i];
     const Json& value = schema.items[i];
     const bool is_object = value.is(Json::Kind::kObject);
+    if (!is_object && !value.is(Json::Kind::kArray)) continue;
+    const std::string_view key = schema.keys[i];
+    if ((Json::mark(key) & kWithin) == 0) continue;
     if (is_object && has(kOne, key)) WICK_DO(index(value, within, depth + 1));
     const bool holds_many =
-        (is_object && has(kNamed, key)) || (value.is(Json::Kind::kArray) && has(kList, key));
+        is_object ? has(kNamed, key) : has(kList, key);
     if (!holds_many) continue;
     for (const Json& part : value.items)
       WICK_DO(index(part, within, depth + 1));
@@ -281,6 +295,7 @@ std::string SchemaSources::place_of(const Json& node) const {
 }
 
 ResourceId SchemaSources::resource_at(const Json* node, ResourceId within) const {
+  if (resources_.size() == 1) return within;
   const auto found = roots_.find(node);
   return found == roots_.end() ? within : found->second;
 }
@@ -301,17 +316,20 @@ Result<std::optional<ResourceId>> SchemaSources::document(const std::string& add
 }
 
 Result<Place> SchemaSources::find(ResourceId from, std::string_view reference) {
-  std::string fragment;
-  const std::string address = resolve_address(resources_[from].base, reference, fragment);
   std::optional<ResourceId> target = from;
-  if (address != resources_[from].base) {
-    WICK_TRY(target, document(address, resources_[from].draft));
-    if (!target) return bad_reference(reference, "leads to no document that is known");
+  std::string resolved, buffer;
+  if (!reference.starts_with('#')) {
+    const std::string address = resolve_address(resources_[from].base, reference, resolved);
+    if (address != resources_[from].base) {
+      WICK_TRY(target, document(address, resources_[from].draft));
+      if (!target) return bad_reference(reference, "leads to no document that is known");
+    }
   }
+  const std::string_view fragment = reference.starts_with('#') ? reference.substr(1) : resolved;
   if (fragment.empty()) return Place{resources_[*target].root, *target};
   if (fragment.starts_with('/')) return at_pointer(*target, fragment, reference);
   const auto& anchors = resources_[*target].anchors;
-  const auto found = anchors.find(unescaped(fragment));
+  const auto found = anchors.find(unescaped(fragment, buffer));
   if (found == anchors.end()) return bad_reference(reference, "names no anchor");
   return Place{found->second, *target};
 }
@@ -329,16 +347,17 @@ const Json* SchemaSources::member(const Json& object, std::string_view name) {
 Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointer,
                                         std::string_view reference) {
   Place place{resources_[from].root, from};
+  std::string buffer;
   for (std::size_t at = 1; at <= pointer.size();) {
     const std::size_t end = std::min(pointer.find('/', at), pointer.size());
-    const std::string part = unescaped(pointer.substr(at, end - at));
+    const std::string_view part = unescaped(pointer.substr(at, end - at), buffer);
     at = end + 1;
     const Json* next = nullptr;
     if (place.node->is(Json::Kind::kObject)) {
       next = member(*place.node, part);
     } else if (place.node->is(Json::Kind::kArray) && !part.empty() && part.size() < 9 &&
                part.find_first_not_of("0123456789") == std::string::npos) {
-      const std::size_t i = std::stoul(part);
+      const std::size_t i = std::stoul(std::string(part));
       if (i < place.node->items.size()) next = &place.node->items[i];
     }
     if (next == nullptr) return bad_reference(reference, "leads to nothing");

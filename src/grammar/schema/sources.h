@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -55,6 +56,9 @@ class SchemaSources {
   // The schema itself; once.
   Result<Place> add_root(JsonDocument document);
 
+  // The formats that the schemas name and that are known.
+  const std::set<std::string, std::less<>>& formats() const noexcept { return formats_; }
+
   // The target of `reference`, as written in resource `from`.
   Result<Place> find(ResourceId from, std::string_view reference);
 
@@ -73,8 +77,10 @@ class SchemaSources {
                              bool is_root);
   Result<ResourceId> add_resource(const Json& root, std::string base, Draft draft);
   Result<void> index(const Json& schema, ResourceId within, int depth);
+  Result<void> index_object(const Json& schema, ResourceId within, int depth);
   Result<void> index_parts(const Json& schema, ResourceId within, int depth);
   Result<void> apply_vocabulary(Resource& resource, const std::string& address);
+  void add_format(const Json& schema);
   void add_anchors(const Json& schema, ResourceId within);
   Result<std::optional<ResourceId>> document(const std::string& address, Draft draft);
   const Json* member(const Json& object, std::string_view name);
@@ -84,6 +90,7 @@ class SchemaSources {
   std::optional<Draft> draft_;
   std::deque<JsonDocument> documents_ = {};
   std::deque<Resource> resources_ = {};
+  std::set<std::string, std::less<>> formats_ = {};
   std::unordered_map<const Json*, ResourceId> roots_ = {};
   std::map<std::string, ResourceId, std::less<>> by_address_ = {};
   // The members of large objects that pointers lead through.
