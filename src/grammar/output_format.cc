@@ -86,7 +86,7 @@ Result<std::unique_ptr<Recognizer>> make_recognizer(const ResponseFormat& format
       return Error{.code = ErrorCode::kInvalid,
                    .id = "format_without_schema",
                    .message = cat("the response format '", kind.type, "' needs a schema"),
-                   .hint = "Generation::response_format.schema: the schema, regex or choices"};
+                   .hint = "response_format.schema is the schema, regex, choices or grammar"};
     }
     WICK_TRY(auto made, kind.make(format.schema, names));
     if (made->start() != kDeadState) return made;

@@ -5,6 +5,7 @@
 
 #include "base/ring.h"
 #include "base/strings.h"
+#include "chat/json_value.h"
 #include "local/limits.h"
 #include "local/logprob_log.h"
 #include "local/tool_use.h"
@@ -199,8 +200,10 @@ void LocalAnswer::add_pieces() {
         pending_.emplace_back(ToolCallEvent{
             .index = n_calls_, .id = call_id(prompt_, n_calls_), .name = std::move(piece.text)});
         ++n_calls_;
+        last_arguments_.clear();
         break;
       case ToolPiece::Kind::kArguments:
+        last_arguments_ += piece.text;
         pending_.emplace_back(ArgumentsEvent{n_calls_ - 1, std::move(piece.text)});
         break;
     }
@@ -239,7 +242,9 @@ void LocalAnswer::add_done() {
       .finish = sink_->finish, .usage = sink_->usage, .parameters = std::move(parts_.parameters)};
   append_named(sink_->prompt_scores, scores_per_token_, engine_->tokenizer(), done.prompt_logprobs);
   const bool is_whole = done.finish == FinishReason::kEos || done.finish == FinishReason::kStop;
-  if (is_whole && n_calls_ > 0) done.finish = FinishReason::kToolCalls;
+  // A stop sequence may end the answer within a call.
+  if (is_whole && n_calls_ > 0 && parse_json(last_arguments_))
+    done.finish = FinishReason::kToolCalls;
   if (done.finish == FinishReason::kError) {
     const bool is_hook = parts_.hook != nullptr && parts_.hook->failure();
     done.error = is_hook ? *parts_.hook->failure() : sink_->error;

@@ -73,6 +73,7 @@ class LocalAnswer final : public Answer {
   std::vector<TokenId> prompt_;  // with tools: the ids of calls are made of it
   std::vector<ToolPiece> pieces_;
   int n_calls_ = 0;
+  std::string last_arguments_;  // of the last call
 };
 
 }  // namespace wick

@@ -221,9 +221,13 @@ Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepare
                  .is_required = must_call,
                  .is_opened = prepared.is_opened,
                  .is_single = !g.parallel_tool_calls};
+  if (must_call && !is_plain) {  // there is no content that it could be of; a bad one is refused
+    WICK_DO(grammar::make_recognizer(g.response_format, grammar::names_of(tokenizer())));
+  }
   if (must_call || (is_plain && may_call_tools(g) && knows_calls)) {
     if (must_call && g.tool_choice != "required") tools.only = g.tool_choice;
     if (!must_call) plan.reasoning_end = {};
+    plan.subject = "the tool calls";
     plan.key = tool_plan_key(g, tools);
     plan.make = [&] { return tool_constraint(g, tools, tokenizer()); };
   } else if (!is_plain || has_constraint(g)) {

@@ -261,6 +261,20 @@ TEST(LocalTools, ARequiredCallOfNestedTagsIsValid) {
   }
 }
 
+// The caller must not run half a call.
+TEST(LocalTools, AStopSequenceWithinACallIsNoToolCall) {
+  const Fixture f;
+  Request request = asking("weather");
+  request.generation.stop = {"\"arguments\": {"};
+  const auto cut = ask(*f.model, request);
+  ASSERT_TRUE(cut) << to_string(cut.error());
+  EXPECT_EQ(cut->finish, FinishReason::kStop);
+  request.generation.stop = {"no such text"};
+  const auto whole = ask(*f.model, request);
+  ASSERT_TRUE(whole) << to_string(whole.error());
+  EXPECT_EQ(whole->finish, FinishReason::kToolCalls);
+}
+
 TEST(LocalTools, WhatCannotBeRequiredIsRefused) {
   const Fixture f;
   const auto id_of = [](LocalModel& model, const Request& request) {
@@ -271,6 +285,22 @@ TEST(LocalTools, WhatCannotBeRequiredIsRefused) {
   Request small = asking("weather");
   small.generation.max_tokens = 5;
   EXPECT_EQ(id_of(*f.model, small), "max_tokens_too_small");
+  Request bad_format = asking("required");
+  bad_format.generation.response_format = {.type = "regex", .schema = "("};
+  EXPECT_NE(id_of(*f.model, bad_format), "");
+  bad_format.generation.response_format.schema = "a";
+  EXPECT_EQ(id_of(*f.model, bad_format), "");
+  const auto refused = [&](std::string parameters) {
+    Request request = asking("required");
+    request.generation.tools = {{.name = "a", .parameters = std::move(parameters)}};
+    const auto answer = f.model->start(request);
+    return answer ? "" : cat(answer.error().id, ": ", answer.error().message);
+  };
+  const std::string of_a = ": the parameters of the tool 'a': ";
+  std::string said = refused(R"({"properties":{"n":{"multipleOf":3}}})");
+  EXPECT_TRUE(said.starts_with("tool_schema_unsupported" + of_a)) << said;
+  said = refused(R"({"minProperties":2,"maxProperties":1})");
+  EXPECT_TRUE(said.starts_with("bad_tool" + of_a)) << said;
   const Fixture unknown("{% for t in tools %}{{ t.function.name }}{% endfor %}");
   EXPECT_EQ(id_of(*unknown.model, asking("required")), "tool_choice_unsupported");
   EXPECT_EQ(id_of(*unknown.model, asking()), "");

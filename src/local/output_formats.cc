@@ -293,9 +293,8 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_short_end",
                  .message = cat("max_tokens is ", plan.max_tokens,
-                                ", but the search found no text of the response format, so none "
-                                "is known to fit: ",
-                                format->why_not),
+                                ", but the search found no text of ", plan.subject,
+                                ", so none is known to fit: ", format->why_not),
                  .hint = "simplify the format, or leave max_tokens out"};
   }
   const std::size_t least = format->closing.size() + reasoning_end.size();
@@ -304,7 +303,7 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
     return Error{.code = ErrorCode::kInvalid,
                  .id = "max_tokens_too_small",
                  .message = cat("max_tokens is ", plan.max_tokens,
-                                ", a short text of the response format has ", least, " tokens"),
+                                ", a short text of ", plan.subject, " has ", least, " tokens"),
                  .hint = "raise max_tokens"};
   }
   return std::shared_ptr<TokenFilter>(

@@ -33,6 +33,7 @@ struct CompiledFormat;  // output_formats.cc
 struct FilterPlan {
   std::string key = {};  // of the language: equal keys have equal languages; empty: not shared
   std::function<Result<std::unique_ptr<grammar::Recognizer>>()> make = {};
+  std::string_view subject = "the response format";  // in errors
   std::string_view reasoning_end = {};  // the text begins behind it; empty: at once
   int max_tokens = 0;                   // of the answer
   bool is_limited = false;              // the request says max_tokens; else the context does

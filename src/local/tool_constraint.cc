@@ -46,12 +46,19 @@ constexpr std::string_view kJointKeywords[] = {"$ref",
 constexpr int kMaxTags = 8;
 constexpr std::uint32_t kMaxTagItems = 1000;
 
-Error unsupported(const Tool& tool, std::string_view what) {
+Error unsupported(std::string_view what) {
   return {.code = ErrorCode::kUnsupported,
-          .id = "schema_keyword",
-          .message = cat("the tool '", printable(tool.name), "' has the keyword ", what,
-                         " in its parameters, which the tool-call format of this model's chat "
-                         "template does not support")};
+          .message = cat("the tool-call format of this model's chat template does not support the "
+                         "keyword ",
+                         what)};
+}
+
+Error of_tool(const Tool& tool, Error error) {
+  const bool is_unsupported = error.code == ErrorCode::kUnsupported;
+  error.id = is_unsupported ? "tool_schema_unsupported" : "bad_tool";
+  error.message =
+      cat("the parameters of the tool '", printable(tool.name), "': ", error.message);
+  return error;
 }
 
 // The parameters of a tool, as a schema whose references stay inside of it.
@@ -208,8 +215,9 @@ class Maker {
     std::vector<Part> calls;
     for (const Tool& tool : g_.tools) {
       if (!may_call(tool)) continue;
-      WICK_TRY(const Part call, call_of(tool));
-      calls.push_back(call);
+      auto call = call_of(tool);
+      if (!call) return of_tool(tool, std::move(call).error());
+      calls.push_back(*call);
     }
     return c_.any_of(std::move(calls));
   }
@@ -308,6 +316,9 @@ class Maker {
   Language arguments_language(const Tool& tool) {
     auto language = schema_language(parameters_of(tool));
     const bool has_text = language && (*language)->start() != grammar::kDeadState;
+    if (language && !has_text && plan_.is_required) {
+      return Error{.code = ErrorCode::kInvalid, .message = "no arguments fulfill their schema"};
+    }
     if (has_text || plan_.is_required) return language;
     return any_object();
   }
@@ -342,7 +353,7 @@ class Maker {
   // In the order of the schema. Other parameters than those it names are left out.
   Result<Part> parameter_list(const Tool& tool, const JsonValue& parameters) {
     if (const auto keyword = joint_keyword(parameters); !keyword.empty())
-      return unsupported(tool, keyword);
+      return unsupported(keyword);
     const JsonValue* const properties = member(parameters, "properties");
     if (properties == nullptr || properties->object() == nullptr) return c_.sequence({});
     const bool is_python = plan_.format->body == ToolFormat::Body::kPython;
@@ -411,7 +422,7 @@ class Maker {
     if (keyword.empty() && member(parameters, "properties") && !has_plain_names(parameters))
       keyword = "properties";
     Result<Part> list = keyword.empty() ? elements(parameters, parameters, "", 0)
-                                        : Result<Part>(unsupported(tool, keyword));
+                                        : Result<Part>(unsupported(keyword));
     if (!list && plan_.is_required) return list;
     const std::string end = cat(plan_.format->mark, "</invoke>");
     const Part body = list ? c_.sequence({*list, text(end)})
@@ -509,9 +520,10 @@ class Maker {
     std::vector<Part> calls;
     for (const Tool& tool : g_.tools) {
       if (!may_call(tool)) continue;
-      WICK_TRY(const Part arguments, json_arguments(tool));
+      auto arguments = json_arguments(tool);
+      if (!arguments) return of_tool(tool, std::move(arguments).error());
       calls.push_back(
-          c_.sequence({c_.text(tool.name), text(" <|constrain|>json<|message|>"), arguments}));
+          c_.sequence({c_.text(tool.name), text(" <|constrain|>json<|message|>"), *arguments}));
     }
     const Part call = c_.any_of(std::move(calls));
     const std::vector<std::string> triggers = {spelled("<|channel|>commentary to=functions."),

@@ -187,17 +187,28 @@ void parse_arguments(Array& messages) {
   }
 }
 
+// Arguments are an object.
+bool may_be_object(const JsonValue& schema) {
+  const JsonValue* const type = schema.object()->find("type");
+  if (type == nullptr) return true;
+  if (type->string() != nullptr) return *type->string() == "object";
+  if (type->array() == nullptr) return false;
+  return std::any_of(type->array()->begin(), type->array()->end(), [](const JsonValue& one) {
+    return one.string() != nullptr && *one.string() == "object";
+  });
+}
+
 Result<Array> tools_of(const Generation& generation) {
   Array tools;
   for (const Tool& tool : generation.tools) {
     Object function = json_object({{"name", tool.name}, {"description", tool.description}});
     auto schema = parse_json(tool.parameters.empty() ? R"({"type": "object", "properties": {}})"
                                                      : tool.parameters);
-    if (tool.name.empty() || !schema || schema->object() == nullptr) {
+    if (tool.name.empty() || !schema || schema->object() == nullptr || !may_be_object(*schema)) {
       return Error{.code = ErrorCode::kInvalid,
                    .id = "bad_tool",
                    .message = cat("the tool '", printable(tool.name),
-                                  "' needs a name, and parameters that are a JSON object"),
+                                  "' needs a name, and parameters that are a schema of objects"),
                    .hint = R"(parameters = {"type": "object", "properties": {…}})"};
     }
     function["parameters"] = *std::move(schema);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "provider/conversation.h"
 
 namespace wick {
@@ -80,6 +81,12 @@ TEST(TemplateContext, RefusesByNameWhatItCannotDo) {
   EXPECT_EQ(id_of({}, {.tool_choice = "required"}), "bad_tool_choice");
   EXPECT_EQ(id_of({}, {.tools = {{.name = "a", .parameters = "7"}}}), "bad_tool");
   EXPECT_EQ(id_of({}, {.tools = {{.description = "a"}}}), "bad_tool");
+  for (const std::string_view type : {R"("integer")", R"(["null","array"])", "7"}) {
+    const std::string schema = cat(R"({"type":)", type, "}");
+    EXPECT_EQ(id_of({}, {.tools = {{.name = "a", .parameters = schema}}}), "bad_tool") << schema;
+  }
+  const std::string either = R"({"type":["null","object"]})";
+  EXPECT_EQ(id_of({}, {.tools = {{.name = "a", .parameters = either}}}), "taken");
   EXPECT_EQ(id_of({}, {.template_variables = {{"date", "today"}}}), "bad_variable");
   // A template writes these as control tokens.
   EXPECT_EQ(id_of({}, {.template_variables = {{"bos_token", "\"<|im_start|>\""}}}), "bad_variable");

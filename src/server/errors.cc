@@ -25,6 +25,7 @@ constexpr Subject kSubjects[] = {
     {"model_not_allowed", "model"},
     {"bad_budget", "max_budget"},
     {"bad_tool", "tools"},
+    {"tool_schema_unsupported", "tools"},
     {"bad_tool_choice", "tool_choice"},
     {"tool_choice_unsupported", "tool_choice"},
     {"response_format_unsupported", "response_format"},

@@ -150,6 +150,10 @@ Result<Tool> read_tool(const JsonValue& value, const std::string& path) {
     return unsupported_field("tool_unsupported", cat(path, ".type"), "is '", printable(type, 40),
                              "', supported is 'function'");
   }
+  if (type == "custom" && object->find("input_schema") == nullptr) {  // Anthropic's has one
+    return unsupported_field("tool_unsupported", cat(path, ".type"),
+                             "is 'custom' without an input_schema; supported is 'function'");
+  }
   const JsonValue* const inner = object->find("function");
   const Object& function =
       inner != nullptr && inner->object() != nullptr ? *inner->object() : *object;

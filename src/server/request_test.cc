@@ -234,6 +234,16 @@ TEST(ServerRequest, ToolsAndTheirChoiceReachTheProvider) {
             "w");
   EXPECT_EQ(asked.refusal(asking(R"("tools":[{"type":"web_search"}])")),
             "tools[0].type: tools[0].type is 'web_search', supported is 'function'");
+  EXPECT_EQ(asked.refusal(asking(R"("tools":[{"type":"custom","name":"w","format":{}}])")),
+            "tools[0].type: tools[0].type is 'custom' without an input_schema; supported is "
+            "'function'");
+  const std::string word = R"("tool_choice":{"type":"function","function":{"name":"none"}})";
+  EXPECT_EQ(asked.refusal(asking(word)),
+            "tool_choice: tool_choice names the function 'none', which means something else here; "
+            "give it another name");
+  EXPECT_EQ(asked.refusal(asking(R"("response_format":{"type":"regex","regex":"a"})")),
+            "response_format: response_format.type is 'regex', known are text, json_object, "
+            "json_schema and structural_tag; structured_outputs takes regex, choice and grammar");
 }
 
 TEST(ServerRequest, FormsThinkingAndVariablesReachTheProvider) {

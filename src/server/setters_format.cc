@@ -67,8 +67,12 @@ SetResult set_response_format(const JsonValue& value, const Field& field, Parsed
   if (type.empty()) return bad_field(cat(field.name, ".type"), "is missing");
   if (type == "text") return {};
   if (type == "structural_tag") return set_tags(field.name, value, parsed);
-  if (type != "json_object" && type != "json_schema")
-    return set_constraint(field.name, std::move(type), "", parsed);
+  if (type != "json_object" && type != "json_schema") {
+    return unsupported_field("response_format_unsupported", cat(field.name, ".type"), "is '",
+                             printable(type, 40),
+                             "', known are text, json_object, json_schema and structural_tag; "
+                             "structured_outputs takes regex, choice and grammar");
+  }
   const JsonValue* schema = object.find("schema");
   std::string path = cat(field.name, ".schema");
   if (const JsonValue* const nested = object.find("json_schema"); nested != nullptr) {

@@ -125,6 +125,11 @@ SetResult set_tool_choice(const JsonValue& value, const Field& field, ParsedRequ
   choice = text_at(named, "name");
   if (choice.empty() && (type == "auto" || type == "none")) choice = type;
   if (choice.empty() && type == "any") choice = "required";
+  const bool is_word = choice == "auto" || choice == "none" || choice == "required";
+  if (is_word && (type == "function" || type == "tool")) {
+    return unsupported_field("bad_tool_choice", field.name, "names the function '", choice,
+                             "', which means something else here; give it another name");
+  }
   if (!choice.empty()) return {};
   return bad_field(field.name, "is ", seen(value),
                    ", wanted is 'auto', 'none', 'required' or a function with a name");
