@@ -178,6 +178,7 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
         {.name = endpoint.name,
          .provider = remote::make_remote_provider(std::move(endpoint), transfers),
          .models = one.models,
+         .is_free = one.is_free,
          .limits = one.limits,
          .weight = one.weight});
   }
@@ -206,6 +207,7 @@ std::vector<server::ServedModel> routed_names(const RoutingSettings& settings) {
       ++counts[model.name];
   }
   for (const ProviderSetting& provider : settings.providers) {
+    if (provider.models.empty()) names.push_back({.name = cat(provider.endpoint.name, "/*")});
     bool is_first = true;
     for (const route::MemberModel& model : provider.models) {
       names.push_back({.name = cat(provider.endpoint.name, "/", model.name)});

@@ -206,6 +206,7 @@ Result<ProviderSetting> provider_of(std::size_t index, const JsonValue& value) {
       is_free.value_or(remote::address_kind(endpoint) != AddressKind::kPublic);
   out.needs_key = has_source || (!endpoint.kind->variable.empty() &&
                                  remote::address_kind(endpoint) == AddressKind::kPublic);
+  out.is_free = costs_nothing;
   if (models == nullptr) return out;
   if (models->array() == nullptr) table.fail("models", "must be a list");
   WICK_DO(table.end());

@@ -25,6 +25,7 @@ struct ProviderSetting {
   route::LimitOptions limits = {};
   double weight = 1;
   bool needs_key = false;
+  bool is_free = false;  // models that are not listed
 };
 
 struct RoutingSettings {

@@ -46,9 +46,9 @@ class Answer {
   // Whole once the answer is over. The reader's thread.
   virtual AnswerReport report() const { return {}; }
 
-  // False until the request is sent: it may be refused yet, for a budget, so that a server tells
-  // nothing before. poll() sends it.
-  virtual bool is_asked() const noexcept { return true; }
+  // False while the request may still be refused, for a budget or by a remote API: a server begins
+  // no stream before, so that the refusal has its own status. poll() sends it.
+  virtual bool is_accepted() const noexcept { return true; }
 
  protected:
   // `wake` may be null: then the reader uses wait(), or polls.

@@ -190,12 +190,13 @@ class AnthropicDecoder final : public Decoder {
   // Counts of the prompt come at the start, those of the answer at the end. Tokens that are read
   // from or written to a cache are no part of input_tokens.
   static void read_usage(const JsonValue* usage, EventWriter& out) {
-    if (usage == nullptr) return;
+    const auto prompt = count_at(usage, "input_tokens");
+    if (!prompt && !out.usage) return;  // estimated
     Usage now = out.usage.value_or(Usage{});
-    if (find(usage, "input_tokens") != nullptr) {
+    if (prompt) {
       now.cached_tokens = count_of(usage, "cache_read_input_tokens");
-      now.prompt_tokens = count_of(usage, "input_tokens") + now.cached_tokens +
-                          count_of(usage, "cache_creation_input_tokens");
+      now.prompt_tokens =
+          *prompt + now.cached_tokens + count_of(usage, "cache_creation_input_tokens");
     }
     now.generated_tokens = count_of(usage, "output_tokens", now.generated_tokens);
     out.usage = now;

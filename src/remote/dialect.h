@@ -90,6 +90,12 @@ Result<void> check_request(const Endpoint& endpoint, const Request& request);
 // {} for an empty text; kInvalid, id "bad_tool" or "bad_message", for what is no JSON object.
 Result<JsonValue> json_of(const std::string& text, std::string_view what);
 int max_tokens_of(const Endpoint& endpoint, const Generation& generation);
+
+// JSON's integers have a sign here.
+inline std::int64_t seed_of(std::uint64_t seed) noexcept {
+  return static_cast<std::int64_t>(seed & std::uint64_t{INT64_MAX});
+}
+
 std::optional<double> more_of(const Generation& generation, std::string_view key);
 
 // "data:image/png;base64,iVBO…"

@@ -23,6 +23,7 @@ struct Kind {
   std::string_view variable = {};              // of the environment, with the key; "" = needs none
   std::string_view max_tokens = "max_tokens";  // the field's name
   bool has_top_k = false;                      // takes top_k, min_p and repetition_penalty
+  bool has_structured_outputs = false;         // takes regex, choice, grammar, structural_tag
   bool has_template_fields = false;            // takes chat_template_kwargs
   bool keeps_reasoning = false;                // takes reasoning_content of earlier answers
   bool has_completions = false;                // completes a text without chat template

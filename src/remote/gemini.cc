@@ -181,9 +181,10 @@ class GeminiDecoder final : public Decoder {
 
   // Thoughts are no part of the candidates' count.
   static void read_usage(const JsonValue* usage, EventWriter& out) {
-    if (usage == nullptr) return;
+    const auto prompt = count_at(usage, "promptTokenCount");
+    if (!prompt) return;  // estimated
     const int thoughts = count_of(usage, "thoughtsTokenCount");
-    out.usage = Usage{.prompt_tokens = count_of(usage, "promptTokenCount"),
+    out.usage = Usage{.prompt_tokens = *prompt,
                       .cached_tokens = count_of(usage, "cachedContentTokenCount"),
                       .generated_tokens = count_of(usage, "candidatesTokenCount") + thoughts,
                       .reasoning_tokens = thoughts};

@@ -2,8 +2,10 @@
 // pointer means a missing value.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,14 +29,23 @@ inline std::string text_of(const JsonValue* value, std::string_view key) {
   return text_of(find(value, key));
 }
 
-// A count of tokens or an index: negative and too large numbers are `fallback`.
-inline int count_of(const JsonValue* value, std::string_view key, int fallback = 0) {
+// A count of tokens or an index, also written as 7.0; none for negative and too large numbers.
+inline std::optional<int> count_at(const JsonValue* value, std::string_view key) {
+  constexpr int kMost = std::numeric_limits<int>::max();
   const JsonValue* const found = find(value, key);
-  const std::int64_t* const number = found == nullptr ? nullptr : found->integer();
-  if (number == nullptr || *number < 0 || *number > std::numeric_limits<int>::max()) {
-    return fallback;
+  if (found == nullptr) return std::nullopt;
+  if (const std::int64_t* const whole = found->integer()) {
+    if (*whole < 0 || *whole > kMost) return std::nullopt;
+    return static_cast<int>(*whole);
   }
-  return static_cast<int>(*number);
+  const double* const real = found->number();
+  if (real == nullptr || !(*real >= 0 && *real <= kMost) || *real != std::floor(*real))
+    return std::nullopt;
+  return static_cast<int>(*real);
+}
+
+inline int count_of(const JsonValue* value, std::string_view key, int fallback = 0) {
+  return count_at(value, key).value_or(fallback);
 }
 
 inline const Array& items_of(const JsonValue* value, std::string_view key) {

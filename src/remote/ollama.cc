@@ -50,7 +50,7 @@ Object options_of(const Endpoint& endpoint, const Generation& generation) {
   add("top_p", generation.top_p);
   add("min_p", generation.min_p);
   add("repeat_penalty", generation.repeat_penalty);
-  if (generation.seed) options["seed"] = static_cast<std::int64_t>(*generation.seed >> 1U);
+  if (generation.seed) options["seed"] = seed_of(*generation.seed);
   if (const int limit = max_tokens_of(endpoint, generation); limit > 0)
     options["num_predict"] = limit;
   Array stop;
@@ -123,9 +123,10 @@ class OllamaDecoder final : public Decoder {
         text_of(&frame, "done_reason") == "length" ? FinishReason::kLength : FinishReason::kEos;
     if (out.n_calls() > 0 && out.finish == FinishReason::kEos)
       out.finish = FinishReason::kToolCalls;
-    if (find(&frame, "eval_count") == nullptr) return;
+    const auto generated = count_at(&frame, "eval_count");
+    if (!generated) return;  // estimated
     out.usage = Usage{.prompt_tokens = count_of(&frame, "prompt_eval_count"),
-                      .generated_tokens = count_of(&frame, "eval_count")};
+                      .generated_tokens = *generated};
   }
 };
 

@@ -82,6 +82,16 @@ Result<void> add_format(const Endpoint& endpoint, const ResponseFormat& format, 
     body["response_format"] = json_object({{"type", "json_object"}});
     return {};
   }
+  const bool is_known = format.type == "regex" || format.type == "choice" ||
+                        format.type == "grammar" || format.type == "structural_tag";
+  if (endpoint.kind->has_structured_outputs && is_known) {
+    JsonValue value = format.schema;
+    if (format.type == "choice") {
+      WICK_TRY(value, parse_json(format.schema));
+    }
+    body["structured_outputs"] = json_object({{format.type, std::move(value)}});
+    return {};
+  }
   if (format.type != "json_schema") return unsupported(endpoint, "grammar");
   WICK_TRY(JsonValue schema, json_of(format.schema, "schema"));
   body["response_format"] = json_object(
@@ -91,6 +101,18 @@ Result<void> add_format(const Endpoint& endpoint, const ResponseFormat& format, 
   return {};
 }
 
+// All APIs call the effort the same.
+void add_template_fields(const Kind& kind, const Generation& generation, Object& body) {
+  Object fields;
+  if (generation.thinking) fields["enable_thinking"] = *generation.thinking;
+  for (const auto& [name, json] : generation.template_variables) {
+    auto value = parse_json(json);
+    if (!value) continue;  // it was checked where it came from
+    (name == "reasoning_effort" ? body : fields)[name] = *std::move(value);
+  }
+  if (kind.has_template_fields && !fields.empty()) body["chat_template_kwargs"] = std::move(fields);
+}
+
 void add_sampling(const Endpoint& endpoint, const Generation& generation, Object& body) {
   const Kind& kind = *endpoint.kind;
   const auto add = [&](std::string_view name, const auto& value) {
@@ -98,7 +120,7 @@ void add_sampling(const Endpoint& endpoint, const Generation& generation, Object
   };
   add("temperature", generation.temperature);
   add("top_p", generation.top_p);
-  if (generation.seed) body["seed"] = static_cast<std::int64_t>(*generation.seed >> 1U);
+  if (generation.seed) body["seed"] = seed_of(*generation.seed);
   add("presence_penalty", more_of(generation, "presence_penalty"));
   add("frequency_penalty", more_of(generation, "frequency_penalty"));
   if (kind.has_top_k) {
@@ -124,8 +146,7 @@ void add_sampling(const Endpoint& endpoint, const Generation& generation, Object
       bias[std::to_string(one.id)] = std::max(one.bias, -100.0);
     body["logit_bias"] = std::move(bias);
   }
-  if (kind.has_template_fields && generation.thinking)
-    body["chat_template_kwargs"] = json_object({{"enable_thinking", *generation.thinking}});
+  add_template_fields(kind, generation, body);
 }
 
 std::vector<std::string> headers(const Endpoint& endpoint) {
@@ -146,12 +167,15 @@ FinishReason finish_of(const std::string& name) {
   return FinishReason::kEos;
 }
 
+// What lacks one of the two counts is no usage: it is estimated then.
 void read_usage(const JsonValue* usage, EventWriter& out) {
-  if (usage == nullptr || usage->object() == nullptr) return;
+  const auto prompt = count_at(usage, "prompt_tokens");
+  const auto generated = count_at(usage, "completion_tokens");
+  if (!prompt || !generated) return;
   out.usage = Usage{
-      .prompt_tokens = count_of(usage, "prompt_tokens"),
+      .prompt_tokens = *prompt,
       .cached_tokens = count_of(find(usage, "prompt_tokens_details"), "cached_tokens"),
-      .generated_tokens = count_of(usage, "completion_tokens"),
+      .generated_tokens = *generated,
       .reasoning_tokens = count_of(find(usage, "completion_tokens_details"), "reasoning_tokens")};
 }
 
@@ -173,6 +197,8 @@ class OpenAiDecoder final : public Decoder {
     for (const JsonValue& choice : items_of(&frame, "choices")) {
       if (count_of(&choice, "index") == 0) read_choice(choice, out);
     }
+    // Some keep the connection open without a [DONE].
+    if (out.usage && out.finish != FinishReason::kNone) out.is_over = true;
   }
 
  private:

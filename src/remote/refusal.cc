@@ -76,6 +76,7 @@ Failure failure_of(int status, const std::string& words) {
       if (words.find(telling.words) != std::string::npos) return telling.failure;
     }
   }
+  if (status < 400) return Failure::kBadAnswer;  // of a wrong address, mostly
   switch (status) {
     case 401:
     case 402:

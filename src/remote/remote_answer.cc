@@ -68,6 +68,8 @@ class Stream final : public TransferSink {
     return report_;
   }
 
+  bool is_accepted() const noexcept { return is_accepted_; }
+
   void cancel() {
     const std::lock_guard lock(mutex_);
     if (transfer_ != nullptr) transfer_->cancel();
@@ -91,6 +93,9 @@ class Stream final : public TransferSink {
     is_refused_ = head_.status < 200 || head_.status > 299;
     is_whole_ = is_refused_ ||
                 (dialect().framing == Framing::kSse && head_.content_type == "application/json");
+    if (is_whole_) return;
+    is_accepted_ = true;
+    wake_->set();
   }
 
   TransferTake body(std::string_view bytes) override {
@@ -222,7 +227,9 @@ class Stream final : public TransferSink {
   // The last event: once.
   void finish(std::optional<Refusal> refusal) {
     const bool was_sent = first_event_ != 0 || !refusal;
-    const bool is_estimated = was_sent && !out_.usage;
+    const bool is_counted =
+        out_.usage && (out_.usage->generated_tokens > 0 || out_.n_bytes == 0);
+    const bool is_estimated = was_sent && !is_counted;
     DoneEvent done{.finish = out_.finish, .usage = usage(is_estimated)};
     if (done.finish == FinishReason::kNone) done.finish = FinishReason::kEos;
     done.parameters = {{"provider", setup_.endpoint->name, "remote"},
@@ -265,6 +272,7 @@ class Stream final : public TransferSink {
   AnswerReport report_ = {};
 
   std::atomic<bool> is_over_ = false;
+  std::atomic<bool> is_accepted_ = false;  // a stream has begun
   StreamReader reader_;  // the rest is of the thread of the transfers
   std::unique_ptr<Decoder> decoder_;
   EventWriter out_;
@@ -284,6 +292,8 @@ class RemoteAnswer final : public Answer {
   void cancel() noexcept override { stream_->cancel(); }
 
   AnswerReport report() const override { return stream_->report(); }
+
+  bool is_accepted() const noexcept override { return stream_->is_accepted(); }
 
  protected:
   std::optional<Event> next() override { return stream_->take(); }

@@ -162,6 +162,28 @@ TEST_P(RemoteProvider, EachDialectIsSentAsItsApiWants) {
   }
 }
 
+TEST_P(RemoteProvider, WhatAnApiTakesBesidesIsSentToo) {
+  const auto sent = [](std::string_view kind, const Generation& generation) {
+    test::ScriptedUpstream upstream({{.bytes = {test::http_head("500 No", "text/plain")}}});
+    ask_it(*make_remote_provider(endpoint(kind, upstream.url()), transfers()), generation);
+    const std::string request = upstream.requests().at(0);
+    return request.substr(request.find("\r\n\r\n"));
+  };
+  const auto has = [](const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+  };
+  const Generation effort{.template_variables = {{"reasoning_effort", "\"low\""}, {"date", "7"}}};
+  EXPECT_TRUE(has(sent("openai", effort), R"("reasoning_effort": "low")"));
+  EXPECT_FALSE(has(sent("openai", effort), "date"));
+  EXPECT_TRUE(has(sent("vllm", effort), R"("chat_template_kwargs": {"date": 7})"));
+  const Generation choice{.response_format = {.type = "choice", .schema = R"(["a","b"])"}};
+  EXPECT_TRUE(has(sent("wick", choice), R"("structured_outputs": {"choice": ["a", "b"]})"));
+  const Generation regex{.response_format = {.type = "regex", .schema = "a+"}};
+  EXPECT_TRUE(has(sent("vllm", regex), R"("structured_outputs": {"regex": "a+"})"));
+  for (const std::uint64_t seed : {0U, 1U, 4U, 5U})
+    EXPECT_TRUE(has(sent("openai", {.seed = seed}), cat("\"seed\": ", seed, "}"))) << seed;
+}
+
 TEST_P(RemoteProvider, StatusesMeanFailures) {
   struct Row {
     const char* status;
@@ -189,7 +211,8 @@ TEST_P(RemoteProvider, StatusesMeanFailures) {
       {"500 No", "", Failure::kOverload, "provider_unavailable"},
       {"503 No", "", Failure::kOverload, "provider_unavailable"},
       {"529 No", "", Failure::kOverload, "provider_unavailable"},
-      {"302 Found", "", Failure::kRequest, "provider_refused"},  // no redirect is followed
+      {"302 Found", "", Failure::kBadAnswer, "bad_answer"},  // no redirect is followed
+      {"418 No", "", Failure::kRequest, "provider_refused"},
   };
   for (const Row& row : rows) {
     const Asked asked = ask_script(
@@ -229,6 +252,69 @@ TEST_P(RemoteProvider, MissingUsageIsEstimatedAndSaysSo) {
   EXPECT_TRUE(asked.report.is_usage_estimated);
   EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 2);
   EXPECT_EQ(asked.report.answer_bytes, 8U);
+}
+
+TEST_P(RemoteProvider, UsageThatIsNoneIsEstimatedToo) {
+  const auto estimated = [](std::string_view kind, const std::string& frame) {
+    const Asked asked = ask_script({test::sse_head(), frame, sse("[DONE]")}, kind);
+    EXPECT_EQ(asked.whole.completion.text, "12345678") << frame;
+    if (asked.report.is_usage_estimated) {
+      EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 2) << frame;
+    }
+    return asked.report.is_usage_estimated;
+  };
+  const auto openai = [&](std::string_view usage) {
+    return estimated("vllm", sse(cat(R"({"choices":[{"index":0,"delta":{"content":"12345678"},)",
+                                     R"("finish_reason":"stop"}],"usage":)", usage, "}")));
+  };
+  for (const std::string_view wrong :
+       {"{}", "null", "7", R"({"prompt_tokens":-1,"completion_tokens":3})",
+        R"({"prompt_tokens":1,"completion_tokens":-3})", R"({"prompt_tokens":1})",
+        R"({"prompt_tokens":1,"completion_tokens":4294967297})",
+        R"({"prompt_tokens":1,"completion_tokens":"3"})",
+        R"({"prompt_tokens":1,"completion_tokens":0.5})",
+        R"({"prompt_tokens":1,"completion_tokens":0})",
+        R"({"input_tokens":1,"output_tokens":3})"})
+    EXPECT_TRUE(openai(wrong)) << wrong;
+  EXPECT_FALSE(openai(R"({"prompt_tokens":1,"completion_tokens":3})"));
+  EXPECT_FALSE(openai(R"({"prompt_tokens":1.0,"completion_tokens":3.0})"));
+  const auto gemini = [&](std::string_view usage) {
+    return estimated("gemini", sse(cat(R"({"candidates":[{"index":0,"content":{"parts":[{"text":)",
+                                       R"("12345678"}]},"finishReason":"STOP"}],"usageMetadata":)",
+                                       usage, "}")));
+  };
+  EXPECT_TRUE(gemini("{}"));
+  EXPECT_TRUE(gemini(R"({"promptTokenCount":-1,"candidatesTokenCount":3})"));
+  EXPECT_TRUE(gemini(R"({"promptTokenCount":1})"));
+  EXPECT_FALSE(gemini(R"({"promptTokenCount":1,"candidatesTokenCount":3})"));
+}
+
+// Some servers keep the connection open and send no [DONE].
+TEST_P(RemoteProvider, AnAnswerWithItsUsageIsOver) {
+  test::ScriptedUpstream open(
+      {{.bytes = {test::sse_head(), chunk("a", "stop"),
+                  sse(R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}})")},
+        .stays_open = true}});
+  const std::int64_t begin = monotonic_ns();
+  const Asked asked = ask_it(*make_remote_provider(endpoint("vllm", open.url()), transfers()));
+  EXPECT_LT(monotonic_ns() - begin, std::int64_t{2'000'000'000});
+  EXPECT_EQ(asked.whole.completion.finish, FinishReason::kEos);
+  EXPECT_EQ(asked.whole.completion.usage.prompt_tokens, 9);
+}
+
+// A server that begins its stream before cannot send the status of a refusal any more.
+TEST_P(RemoteProvider, IsAcceptedOnceTheStreamHasBegun) {
+  test::ScriptedUpstream upstream(
+      {{.bytes = {test::sse_head(), ": working\n\n"}, .stays_open = true},
+       {.bytes = {test::http_head("429 No", "application/json"), "{}"}}});
+  const auto provider = make_remote_provider(endpoint("vllm", upstream.url()), transfers());
+  const auto begun = *provider->start({.model = "m", .prompt = hello()});
+  for (int i = 0; i < 5000 && !begun->is_accepted(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(begun->is_accepted());
+  const auto refused = *provider->start({.model = "m", .prompt = hello()});
+  EXPECT_TRUE(read_all(*refused).error);
+  EXPECT_FALSE(refused->is_accepted());
 }
 
 TEST_P(RemoteProvider, LimitsEndWhatHangs) {

@@ -61,7 +61,7 @@ class CachedAnswer final : public Answer {
     return response_ != nullptr ? response_->report : inner_ ? inner_->report() : AnswerReport{};
   }
 
-  bool is_asked() const noexcept override { return inner_ == nullptr || inner_->is_asked(); }
+  bool is_accepted() const noexcept override { return inner_ == nullptr || inner_->is_accepted(); }
 
  protected:
   std::optional<Event> next() override {

@@ -1,5 +1,6 @@
 #include "route/clock.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -13,6 +14,8 @@
 namespace wick::route {
 
 namespace {
+
+constexpr std::size_t kManyTimers = 1024;
 
 class MachineClock final : public RouteClock {
  public:
@@ -36,8 +39,12 @@ class MachineClock final : public RouteClock {
 
   void at(std::int64_t ms, const std::shared_ptr<Wake>& wake) override {
     const std::lock_guard lock(mutex_);
-    timers_.emplace(ms, wake);
-    changed_.notify_all();
+    if (timers_.size() >= most_timers_) {
+      std::erase_if(timers_, [](const auto& timer) { return timer.second.expired(); });
+      most_timers_ = std::max(kManyTimers, 2 * timers_.size());
+    }
+    const auto added = timers_.emplace(ms, wake);
+    if (added == timers_.begin()) changed_.notify_all();
   }
 
  private:
@@ -62,6 +69,7 @@ class MachineClock final : public RouteClock {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::multimap<std::int64_t, std::weak_ptr<Wake>> timers_;
+  std::size_t most_timers_ = kManyTimers;  // then those of answers that have ended are removed
   std::jthread thread_;
 };
 

@@ -35,21 +35,21 @@ void Health::succeeded(std::int64_t /*now_ms*/) {
 void Health::failed(Failure failure, std::int64_t retry_after_ms, std::int64_t now_ms) {
   const std::lock_guard lock(mutex_);
   if (failure == Failure::kCredential || failure == Failure::kQuota)
-    return open(now_ms + std::max(options_.credential_ms, retry_after_ms));
+    return open(failure, now_ms + std::max(options_.credential_ms, retry_after_ms));
   if (!is_ill(failure)) {
     is_probing_ = false;  // it answers
     return;
   }
   const bool asks_for_rest =
       retry_after_ms > 0 && (failure == Failure::kRateLimit || failure == Failure::kOverload);
-  if (asks_for_rest) return open(now_ms + retry_after_ms);
-  if (is_open_) return open(now_ms + options_.open_ms);
+  if (asks_for_rest) return open(failure, now_ms + retry_after_ms);
+  if (is_open_) return open(failure, now_ms + options_.open_ms);
   outcomes_ = outcomes_ << 1U | 1U;
   n_outcomes_ = std::min(n_outcomes_ + 1, options_.window);
   const std::uint64_t mask = ~std::uint64_t{0} >> (64 - n_outcomes_);
   const int n_failed = std::popcount(outcomes_ & mask);
   if (n_failed >= options_.least_failures && 2 * n_failed >= n_outcomes_)
-    open(now_ms + options_.open_ms);
+    open(failure, now_ms + options_.open_ms);
 }
 
 void Health::left(std::int64_t /*now_ms*/) {
@@ -57,8 +57,9 @@ void Health::left(std::int64_t /*now_ms*/) {
   is_probing_ = false;
 }
 
-void Health::open(std::int64_t until_ms) {
+void Health::open(Failure failure, std::int64_t until_ms) {
   is_open_ = true;
+  opened_by_ = failure;
   is_probing_ = false;
   open_until_ = std::max(open_until_, until_ms);
 }
@@ -85,6 +86,11 @@ BreakerState Health::state(std::int64_t now_ms) const {
 std::int64_t Health::open_until_ms() const {
   const std::lock_guard lock(mutex_);
   return is_open_ ? open_until_ : 0;
+}
+
+Failure Health::opened_by() const {
+  const std::lock_guard lock(mutex_);
+  return opened_by_;
 }
 
 double Health::first_token_ms() const {

@@ -37,16 +37,18 @@ class Health {
 
   BreakerState state(std::int64_t now_ms) const;
   std::int64_t open_until_ms() const;
+  Failure opened_by() const;  // the last failure that opened it
   double first_token_ms() const;  // smoothed; 0 = not known
 
  private:
-  void open(std::int64_t until_ms);
+  void open(Failure failure, std::int64_t until_ms);
 
   const HealthOptions options_;
   mutable std::mutex mutex_;
   std::uint64_t outcomes_ = 0;  // a bit for each, 1 = failed, the newest lowest
   int n_outcomes_ = 0;
   std::int64_t open_until_ = 0;
+  Failure opened_by_ = Failure::kNone;
   bool is_open_ = false, is_probing_ = false;
   double retries_ = 3, first_token_ms_ = 0;
 };

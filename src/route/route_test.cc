@@ -2,6 +2,7 @@
 
 #include "provider/gather.h"
 #include "provider/rule_refusal.h"
+#include "route/bill.h"
 #include "route/router.h"
 #include "route/sim_test.h"
 
@@ -107,6 +108,7 @@ TEST(Health, OpensProbesAndCloses) {
   health.failed(Failure::kRateLimit, 2000, 31'000);
   EXPECT_FALSE(health.admit(32'999));
   EXPECT_TRUE(health.admit(33'000));
+  EXPECT_EQ(health.opened_by(), Failure::kRateLimit);
   health.left(33'001);  // its client went: the next one is the probe
   EXPECT_TRUE(health.admit(33'002));
   Health sometimes;  // below half of the outcomes
@@ -280,6 +282,35 @@ TEST_F(Routed, WhatIsSpentIsSettled) {
   EXPECT_EQ(ledger->state(options.budgets[0], clock->unix_s())->used, estimated->used);
 }
 
+TEST(Bill, IsWhatWasToldOrAnUpperBound) {
+  const Candidate candidate{.about = {.price = Price{.input = 1000, .output = 1000}},
+                            .most_cost = 600,
+                            .max_tokens = 100};
+  const Facts facts{.most_tokens = 500};
+  const auto cost = [&](Usage usage, FinishReason finish, std::size_t bytes, AnswerReport report) {
+    const DoneEvent done{.finish = finish, .usage = usage};
+    const Settlement end =
+        bill({.candidate = candidate, .facts = facts, .reserved = 600, .n_bytes = bytes}, done,
+             report);
+    return std::pair(end.cost, end.is_estimated);
+  };
+  const Usage told{.prompt_tokens = 20, .generated_tokens = 30};
+  const auto kEos = FinishReason::kEos, kError = FinishReason::kError;
+  EXPECT_EQ(cost(told, kEos, 40, {}), std::pair(Nanos{50}, false));
+  EXPECT_EQ(cost(told, kEos, 40, {.is_usage_estimated = true}), std::pair(Nanos{540}, true));
+  EXPECT_EQ(cost({.prompt_tokens = 9000}, kEos, 40, {}), std::pair(Nanos{600}, true));
+  EXPECT_EQ(cost({.generated_tokens = 4897}, kEos, 40, {}), std::pair(Nanos{600}, true));
+  EXPECT_EQ(cost({.generated_tokens = 4896}, kEos, 40, {}), std::pair(Nanos{4896}, false));
+  EXPECT_EQ(cost({}, FinishReason::kCancelled, 0, {}), std::pair(Nanos{600}, true));
+  EXPECT_EQ(cost({}, FinishReason::kCancelled, 40, {}), std::pair(Nanos{540}, true));
+  const Failure network = Failure::kNetwork;
+  EXPECT_EQ(cost({}, kError, 0, {.failure = network}).first, 0) << "no connection";
+  EXPECT_EQ(cost({}, kError, 0, {.failure = network, .status = 200}).first, 600) << "cut off";
+  EXPECT_EQ(cost({}, kError, 40, {.failure = network, .status = 200}).first, 540);
+  EXPECT_EQ(cost({}, kError, 0, {.failure = Failure::kRateLimit, .status = 429}).first, 0);
+  EXPECT_EQ(cost({}, kError, 0, {.failure = Failure::kTimeout}).first, 600);
+}
+
 TEST_F(Routed, PrivateRequestsStayHere) {
   options.rules = {{.name = "cloud", .to = {"cloud/big"}},
                    {.name = "secrets", .when = {.contains = {"PassWord"}}, .is_private = true}};
@@ -288,6 +319,31 @@ TEST_F(Routed, PrivateRequestsStayHere) {
   EXPECT_EQ(ask("local/m", "my password is x").completion.text, "local");
   EXPECT_EQ(cloud->n_started, 0);
   EXPECT_EQ(ask("auto", "hello").completion.text, "cloud");
+}
+
+// Every text that a provider would see, in any spelling.
+TEST_F(Routed, PrivateTextIsFoundWhereverItStands) {
+  options.rules = {{.name = "cloud", .to = {"cloud/big"}},
+                   {.name = "secrets", .when = {.contains = {"Ärzte"}}, .is_private = true}};
+  const auto router = make_router(options);
+  const auto is_private = [&](std::vector<Part> parts, Generation generation = {}) {
+    std::vector<Message> messages = {{.content = std::move(parts)}};
+    return router->explain({.prompt = std::move(messages), .generation = std::move(generation)})
+        .is_private;
+  };
+  EXPECT_FALSE(is_private({TextPart{"Arzt"}}));
+  for (const char* const spelled :
+       {"DIE ÄRZTE", "\u00e4rzte", "a\u0308rzte", "\u00e4r\u00adzte", "\u00e4r\u200bzte", "ÄＲＺＴＥ"})
+    EXPECT_TRUE(is_private({TextPart{spelled}})) << spelled;
+  EXPECT_TRUE(is_private({TextPart{"är"}, TextPart{"zte"}}));
+  EXPECT_TRUE(is_private({ReasoningPart{"ärzte"}}));
+  EXPECT_TRUE(is_private({ToolCall{.name = "f", .arguments = R"({"a":"\u00e4rzte"})"}}));
+  EXPECT_TRUE(is_private({ToolCall{.id = "ärzte", .name = "f"}}));
+  EXPECT_TRUE(is_private({ToolResult{.call_id = "1", .text = "ärzte"}}));
+  EXPECT_TRUE(is_private({}, {.tools = {{.name = "f", .description = "ärzte"}}}));
+  EXPECT_TRUE(is_private({}, {.tools = {{.name = "f", .parameters = R"({"title":"ärzte"})"}}}));
+  EXPECT_TRUE(is_private({}, {.response_format = {.type = "regex", .schema = "ärzte"}}));
+  EXPECT_TRUE(is_private({}, {.stop = {"ärzte"}}));
 }
 
 TEST_F(Routed, ExplainTellsEveryCandidateAndWhyNot) {
@@ -429,11 +485,11 @@ TEST_F(Waiting, IsSentOnceTheLedgerHasReserved) {
   const auto answer = start("cloud/big");
   ASSERT_NE(answer, nullptr);
   EXPECT_FALSE(answer->poll());
-  EXPECT_FALSE(answer->is_asked());
+  EXPECT_FALSE(answer->is_accepted());
   EXPECT_EQ(cloud->n_started, 0) << "nothing is sent before";
   ledger->is_open = true;
   EXPECT_EQ(read_all(*answer).completion.text, "cloud");
-  EXPECT_TRUE(answer->is_asked());
+  EXPECT_TRUE(answer->is_accepted());
   EXPECT_EQ(ledger->state(options.budgets[0], clock->unix_s())->used, 1000 * (7 + 5));
 }
 
@@ -466,6 +522,48 @@ TEST_F(Waiting, ThatLeavesOrIsCancelledCostsNothing) {
   const auto left = ledger->state(options.budgets[0], clock->unix_s());
   EXPECT_EQ(left->used, 0);
   EXPECT_EQ(left->reserved, 0);
+}
+
+TEST_F(Routed, ModelsThatAreNotListedCostNothingWhereTheProviderIsFree) {
+  options.members.push_back({.name = "open", .provider = cloud});
+  EXPECT_EQ(ask("open/any").error->id, "price_unknown");
+  options.members.back().is_free = true;
+  EXPECT_EQ(ask("open/any").completion.text, "cloud");
+}
+
+TEST_F(Routed, ATargetThatRestsTellsWhyAndHowLong) {
+  const auto router = make_router(options);
+  for (const auto& [failure, id] : {std::pair(Failure::kCredential, "provider_credential"),
+                                    std::pair(Failure::kQuota, "provider_quota")}) {
+    cloud->failures = {failure};
+    const auto ask = [&] {
+      auto answer =
+          router->start({.model = "cloud/big", .prompt = std::vector<Message>{{.content = "x"}}});
+      return answer ? read_all(**answer).error : std::optional(answer.error());
+    };
+    ASSERT_TRUE(ask());
+    const auto resting = ask();
+    ASSERT_TRUE(resting);
+    EXPECT_EQ(resting->id, id);
+    EXPECT_EQ(resting->retry_after_s, 60) << resting->message;
+    clock->pass(60'000);
+  }
+}
+
+// A model may have thought before it, which an API charges.
+TEST_F(Routed, AClientThatLeavesBeforeAnyTextIsSettledWithTheUpperBound) {
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  const auto ledger = options.ledger;
+  std::int64_t reserved = 0;
+  {
+    const auto router = make_router(options);
+    const auto answer =
+        router->start({.model = "cloud/big", .prompt = std::vector<Message>{{.content = "x"}}});
+    ASSERT_TRUE(answer);
+    reserved = ledger->state(options.budgets[0], clock->unix_s())->reserved;
+  }
+  EXPECT_GT(reserved, 0);
+  EXPECT_EQ(ledger->state(options.budgets[0], clock->unix_s())->used, reserved);
 }
 
 TEST_F(Routed, AClientThatLeavesIsSettledAndStopsItsUpstream) {

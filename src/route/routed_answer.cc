@@ -12,6 +12,7 @@
 #include "base/mix.h"
 #include "base/strings.h"
 #include "provider/rule_refusal.h"
+#include "route/bill.h"
 #include "route/continuation.h"
 
 namespace wick::route {
@@ -68,9 +69,16 @@ class RoutedAnswer final : public Answer {
     wake_->set();
   }
 
-  AnswerReport report() const override { return report_; }
+  AnswerReport report() const override {
+    if (inner_ == nullptr) return report_;
+    AnswerReport report = inner_->report();
+    if (report.provider.empty()) report.provider = member().name;
+    return report;
+  }
 
-  bool is_asked() const noexcept override { return asked_ == nullptr; }
+  bool is_accepted() const noexcept override {
+    return is_committed_ || (inner_ != nullptr && inner_->is_accepted());
+  }
 
  protected:
   std::optional<Event> next() override {
@@ -151,7 +159,7 @@ class RoutedAnswer final : public Answer {
       Health& health = core_->health(candidate());
       if (!health.admit(now())) {
         core_->limiter(candidate()).undo(pass_);
-        tell(resting(member()));
+        tell(resting(member(), health, now()));
         continue;
       }
       const auto started = start_one();
@@ -162,7 +170,9 @@ class RoutedAnswer final : public Answer {
     at_ = *limited;
     const bool is_timed = least_wait > 0;
     resume_ms_ = is_timed ? now() + least_wait : 0;
-    core_->options.clock->at(is_timed ? resume_ms_ : deadline_ms_, wake_);
+    if (is_timed || !has_deadline_timer_)
+      core_->options.clock->at(is_timed ? resume_ms_ : deadline_ms_, wake_);
+    has_deadline_timer_ = has_deadline_timer_ || !is_timed;
     return std::nullopt;
   }
 
@@ -341,27 +351,8 @@ class RoutedAnswer final : public Answer {
     return true;  // attempt() ends it if there is no other
   }
 
-  // What an attempt that ended cost. Where nobody told, what it may have cost.
   void settle(const DoneEvent& done, const AnswerReport& report) {
-    Settlement end{.usage = done.usage,
-                   .is_estimated = report.is_usage_estimated,
-                   .has_failed = done.finish == FinishReason::kError};
-    const bool is_refused = end.has_failed && n_bytes_ == 0 &&
-                            (report.status >= 300 || report.failure == Failure::kNetwork);
-    const bool is_whole = !end.has_failed && done.finish != FinishReason::kCancelled;
-    if (is_paid() && !is_refused) {
-      const Price& price = *candidate().about.price;
-      if (is_whole && !report.is_usage_estimated) {
-        end.cost = cost_of(price, done.usage);
-      } else {
-        const auto bytes = static_cast<std::int64_t>(n_bytes_);
-        end.cost = end.has_failed && n_bytes_ == 0
-                       ? held_.amount
-                       : std::min(held_.amount, cost_of(price, decision_.facts.most_tokens, bytes));
-        end.is_estimated = true;
-      }
-    }
-    book(end);
+    book(bill({candidate(), decision_.facts, held_.amount, n_bytes_}, done, report));
   }
 
   void book(const Settlement& end) {
@@ -421,7 +412,7 @@ class RoutedAnswer final : public Answer {
   std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
   int n_retries_ = 0, n_told_ = 0;
-  bool is_committed_ = false, has_refusal_ = false;
+  bool is_committed_ = false, has_refusal_ = false, has_deadline_timer_ = false;
   bool has_one_kind_ = true;       // the errors told have one id
   bool is_text_ = true;            // nothing but text was said
   std::string said_ = {};          // where the rule goes on with it
@@ -463,10 +454,30 @@ Failure failure_of(const Error& error) {
   }
 }
 
-Error resting(const Member& member) {
+Error resting(const Member& member, const Health& health, std::int64_t now_ms) {
+  const std::int64_t left_ms = std::max<std::int64_t>(health.open_until_ms() - now_ms, 1);
+  const auto left_s = static_cast<int>((left_ms + 999) / 1000);
+  std::string_view id = "breaker_open", why = "it failed too often";
+  switch (health.opened_by()) {
+    case Failure::kRateLimit:
+      id = "provider_rate_limit";
+      why = "its rate limit was reached";
+      break;
+    case Failure::kCredential:
+      id = "provider_credential";
+      why = "it refused the credential";
+      break;
+    case Failure::kQuota:
+      id = "provider_quota";
+      why = "its quota is used up";
+      break;
+    default:
+      break;
+  }
   return {.code = ErrorCode::kUnavailable,
-          .id = "breaker_open",
-          .message = cat(member.name, ": it failed too often and rests")};
+          .id = std::string(id),
+          .message = cat(member.name, ": ", why, ", it is asked again in ", left_s, " s"),
+          .retry_after_s = left_s};
 }
 
 Error no_ledger(const Member& member) {

@@ -50,7 +50,8 @@ class Core {
 // Why a candidate is not asked, as an error.
 Error rejection(const Candidate& candidate, const Member& member);
 Error no_ledger(const Member& member);
-Error resting(const Member& member);  // its circuit breaker is open
+Error resting(const Member& member, const Health& health,
+              std::int64_t now_ms);  // its circuit breaker is open
 // Of a provider that reports no failure besides its error.
 Failure failure_of(const Error& error);
 // The member's own limit is reached; `wait_ms` as Limiter::take() gives it.

@@ -1,6 +1,7 @@
 #include "route/routed_embed.h"
 
 #include "provider/rule_refusal.h"
+#include "route/bill.h"
 
 namespace wick::route {
 
@@ -16,14 +17,14 @@ bool is_refused(const Embedded& embedded) {
          error.code != ErrorCode::kCancelled;
 }
 
-Settlement bill(const Candidate& to, const Facts& facts, const Embedded& embedded) {
+Settlement bill_of(const Candidate& to, const Facts& facts, const Embedded& embedded) {
   Settlement end{.has_failed = !embedded};
   if (embedded) {
     for (const Embedding& one : *embedded)
       end.usage.prompt_tokens += one.tokens;
   }
   if (is_refused(embedded)) return end;
-  end.is_estimated = end.usage.prompt_tokens == 0;
+  end.is_estimated = end.usage.prompt_tokens == 0 || !is_plausible(end.usage, facts, 0);
   if (to.most_cost == 0) return end;
   end.cost = end.is_estimated ? cost_of(*to.about.price, facts.most_tokens, 0)
                               : cost_of(*to.about.price, end.usage);
@@ -46,7 +47,8 @@ Embedded embed_at(Core& core, const Candidate& to, const Facts& facts, const Emb
   named.model = to.model;
   auto embedded = member.provider->embed(named);
   limiter.end(pass, facts.prompt_tokens);
-  if (core.options.ledger != nullptr) core.options.ledger->settle(*held, bill(to, facts, embedded));
+  if (core.options.ledger != nullptr)
+    core.options.ledger->settle(*held, bill_of(to, facts, embedded));
   return embedded;
 }
 
@@ -66,7 +68,7 @@ Embedded embed_routed(Core& core, const Decision& decision, const EmbedTexts& re
     Health& health = core.health(to);
     const std::int64_t now = core.options.clock->now_ms();
     if (!health.admit(now)) {
-      if (&to == &first) failed = resting(core.options.members[to.member]);
+      if (&to == &first) failed = resting(core.options.members[to.member], health, now);
       continue;
     }
     auto embedded = embed_at(core, to, decision.facts, request);

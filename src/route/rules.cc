@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "route/affinity.h"
+#include "route/sent_text.h"
 
 namespace wick::route {
 
@@ -26,21 +27,13 @@ std::size_t bytes_of(const Generation& generation) {
   return n;
 }
 
-void add_message(const Message& message, bool has_text, Facts& facts, std::size_t& n_bytes) {
+void count_message(const Message& message, Facts& facts, std::size_t& n_bytes) {
   for (const Part& part : message.content.parts) {
-    const auto add = [&](const std::string& text) {
-      n_bytes += text.size();
-      if (!has_text) return;
-      facts.text += ascii_lower(text);
-      facts.text += '\n';
-    };
-    if (const auto* const text = std::get_if<TextPart>(&part)) add(text->text);
-    if (const auto* const text = std::get_if<ReasoningPart>(&part)) add(text->text);
-    if (const auto* const call = std::get_if<ToolCall>(&part)) {
-      add(call->name);
-      add(call->arguments);
-    }
-    if (const auto* const result = std::get_if<ToolResult>(&part)) add(result->text);
+    if (const auto* const text = std::get_if<TextPart>(&part)) n_bytes += text->text.size();
+    if (const auto* const text = std::get_if<ReasoningPart>(&part)) n_bytes += text->text.size();
+    if (const auto* const call = std::get_if<ToolCall>(&part))
+      n_bytes += call->name.size() + call->arguments.size();
+    if (const auto* const result = std::get_if<ToolResult>(&part)) n_bytes += result->text.size();
     if (std::holds_alternative<ImagePart>(part)) facts.has_images = true;
   }
 }
@@ -100,6 +93,7 @@ Candidate candidate_of(std::size_t index, const Member& member, const std::strin
   for (const MemberModel& one : member.models) {
     if (one.name == out.model) out.about = one;
   }
+  if (member.models.empty() && member.is_free) out.about.price = Price{};
   return out;
 }
 
@@ -244,13 +238,19 @@ Facts facts_of(const Request& request, bool has_text) {
   std::int64_t n_messages = 1;
   if (const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt)) {
     n_messages = static_cast<std::int64_t>(messages->size());
-    for (const Message& message : *messages)
-      add_message(message, has_text, facts, n_bytes);
+    for (const Message& message : *messages) {
+      count_message(message, facts, n_bytes);
+      if (has_text) append_sent_text(message, facts.text);
+    }
   } else if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
     n_bytes += text->size();
-    if (has_text) facts.text = ascii_lower(*text);
+    if (has_text) facts.text = cat(*text, "\n");
   } else {
     n_bytes += std::get<std::vector<TokenId>>(request.prompt).size() * kBytesPerToken;
+  }
+  if (has_text) {
+    append_sent_text(generation, facts.text);
+    facts.text = comparable(facts.text);
   }
   const auto bytes = static_cast<std::int64_t>(n_bytes);
   facts.prompt_tokens = (bytes + kBytesPerToken - 1) / kBytesPerToken;
@@ -313,7 +313,7 @@ bool holds(const When& when, const Facts& facts) {
   return any_of(when.models, [&](const std::string& one) { return matches(one, facts.model); }) &&
          any_of(when.tags, [&](const std::string& one) { return one == facts.tag; }) &&
          any_of(when.contains, [&](const std::string& one) {
-           return facts.text.find(ascii_lower(one)) != std::string::npos;
+           return facts.text.find(comparable(one)) != std::string::npos;
          });
 }
 

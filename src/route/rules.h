@@ -35,6 +35,7 @@ struct Member {
   std::shared_ptr<Provider> provider = {};
   bool is_local = false;  // on this machine: private requests may go there, and it costs nothing
   std::vector<MemberModel> models = {};  // those it may be asked for; empty: any
+  bool is_free = false;                  // the price of a model that is not listed: nothing
   LimitOptions limits = {};
   double weight = 1;  // its share with Strategy::kWeighted
   // What the ledger calls the model of a request that names none; empty: "". Any thread.
@@ -78,7 +79,7 @@ struct Facts {
   int max_tokens = 0;              // of the answer; 0 = the model's
   bool has_tools = false, has_schema = false, has_images = false;
   std::uint64_t prefix = 0;  // a hash of how the prompt begins
-  std::string text = {};     // in lower case, for `contains`
+  std::string text = {};     // comparable (route/sent_text.h), for `contains`
 };
 
 // Without `has_text` the prompt's text is not copied; no rule with `contains` may be asked then.

@@ -165,11 +165,12 @@ class AnswersWork final : public http::Work {
       }
       const bool is_last = read(std::min(out.room(), kStreamPiece));
       if (error_ && !has_begun_ && !has_said_) return refuse(*error_, out);
-      if (!has_begun_ && !has_said_ && !is_last && !is_asked()) return State::kWaits;
+      if (!has_begun_ && !has_said_ && !is_last && !are_accepted()) return State::kWaits;
       if (!has_begun_) {
         has_begun_ = true;
         http::Response head = setup_.dialect->head();
         add_headers(head);
+        add_provider(head);
         head.body = std::move(buffer_);
         out.begin(std::move(head));
       } else if (!buffer_.empty()) {
@@ -182,10 +183,9 @@ class AnswersWork final : public http::Work {
     return State::kWaits;
   }
 
-  // Whether every answer's request was sent. Before that one may be refused, with its own status.
-  bool is_asked() const {
+  bool are_accepted() const {
     return std::all_of(setup_.started.answers.begin(), setup_.started.answers.end(),
-                       [](const auto& answer) { return answer->is_asked(); });
+                       [](const auto& answer) { return answer->is_accepted(); });
   }
 
   // Appends what there is, an event of each answer in turn, until `room` is used. True at the end.
@@ -241,7 +241,7 @@ class AnswersWork final : public http::Work {
     response.headers.insert(response.headers.end(), setup_.headers.begin(), setup_.headers.end());
   }
 
-  // Which provider answered; a stream's head is sent before that is known.
+  // Which provider answers.
   void add_provider(http::Response& response) const {
     server::add_provider(setup_.started.answers.front()->report().provider, response);
   }

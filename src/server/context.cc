@@ -68,6 +68,11 @@ Result<std::string> find_model(const Context& context, const std::vector<ServedM
   };
   const auto found = std::find_if(models.begin(), models.end(), is_it);
   if (found != models.end()) return found->name;
+  const auto is_any_of = [&](const ServedModel& model) {
+    return model.name.ends_with("/*") && name.size() >= model.name.size() &&
+           name.starts_with(std::string_view(model.name).substr(0, model.name.size() - 1));
+  };
+  if (std::any_of(models.begin(), models.end(), is_any_of)) return name;
   constexpr std::string_view kLatest = ":latest";  // Ollama's clients add it
   if (name.ends_with(kLatest) && name.size() > kLatest.size())
     return find_model(context, models, name.substr(0, name.size() - kLatest.size()));
