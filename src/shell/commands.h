@@ -36,6 +36,7 @@ struct Commands {
   WICK_SHELL_COMMAND(fish_alias);
   WICK_SHELL_COMMAND(fish_source);
   WICK_SHELL_COMMAND(fish_string);
+  WICK_SHELL_COMMAND(fish_read);
   // text (eval_text.cc)
   WICK_SHELL_COMMAND(base64);
   WICK_SHELL_COMMAND(cat);

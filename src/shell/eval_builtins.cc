@@ -1,5 +1,6 @@
 // Builtins that change what the rest of the script means.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/strings.h"
@@ -36,6 +37,7 @@ bool cut_assignment(const Arg& arg, std::string& name, Value& value) {
 Stream Commands::alias(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   const bool removes = argv[0].text() == "unalias";
+  e.run_traps_now(0, s);
   for (std::size_t i = 1; i < argv.size(); ++i) {
     const Arg& arg = argv[i];
     if (removes) {
@@ -279,6 +281,7 @@ Stream Commands::set(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (!arg.value.is_known && arg.may_be_option())
       e.unknown(arg.span, "", "a word that is not known may be an option of set");
     const std::size_t first = text == "--" ? i + 1 : i;
+    e.run_traps_now(0, s);
     s.args.assign(argv.begin() + static_cast<std::ptrdiff_t>(first), argv.end());
     s.has_args = std::none_of(s.args.begin(), s.args.end(), [](const Arg& a) { return a.is_glob; });
     if (!s.has_args) s.args.clear();
@@ -294,6 +297,7 @@ Stream Commands::shift(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (std::size_t i = 1; i < argv.size(); ++i)
     e.zsh_number(argv[i], s);
   const bool is_one = argv.size() == 1 && s.has_args && !s.args.empty() && !s.args.front().is_many;
+  e.run_traps_now(0, s);
   if (is_one) {
     s.args.erase(s.args.begin());
   } else {
@@ -332,6 +336,24 @@ Stream Commands::test(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   return Stream::none();
 }
 
+namespace {
+
+bool are_at_exit(std::span<const Trap> traps) {
+  return std::all_of(traps.begin(), traps.end(), [](const Trap& t) { return t.is_at_exit; });
+}
+
+}  // namespace
+
+// Code that runs once, at the end of the shell. In zsh and ksh a function may have its own.
+bool Evaluator::is_exit_trap(const std::vector<Arg>& argv, std::size_t code) const {
+  const bool is_of_shell = dialect_ == Dialect::kBash || dialect_ == Dialect::kPosix;
+  return is_of_shell && function_ == nullptr &&
+         std::all_of(argv.begin() + static_cast<std::ptrdiff_t>(code) + 1, argv.end(),
+                     [](const Arg& a) {
+                       return a.is_exact() && (a.text() == "EXIT" || a.text() == "0");
+                     });
+}
+
 Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   std::size_t i = 1;
@@ -339,18 +361,31 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (i >= argv.size() || argv[i].text() == "-p" || argv[i].text() == "-l")
     return Stream::unknown();
   if (argv[i].text() == "-" || argv.size() == i + 1) return Stream::none();
+  const bool is_at_exit = e.is_exit_trap(argv, i);
+  const bool changes_nothing_here = is_at_exit && are_at_exit(e.traps_);
   State copy = e.copy_of(s);
   ++e.nested_;
   if (!argv[i].is_exact() || !argv[i].text().empty()) ++e.n_traps_;
   if (argv[i].is_many || argv[i].is_glob) {
     e.unknown(argv[i].span, "", "a trap whose code is not known");
   } else {
+    std::map<std::string, Value> changed;
+    std::vector<std::string> cwds;
+    if (changes_nothing_here) {
+      changed.swap(e.changed_);
+      cwds.swap(e.cwds_);
+    }
     e.run_text(argv[i].value, argv[i].span, copy, Stream::none(), e.dialect_);
+    if (changes_nothing_here) {
+      changed.swap(e.changed_);
+      cwds.swap(e.cwds_);
+    }
     if (argv[i].value.is_known)
-      e.traps_.push_back({argv[i].value, e.outer_ != nullptr ? *e.outer_ : argv[i].span});
+      e.traps_.push_back(
+          {argv[i].value, e.outer_ != nullptr ? *e.outer_ : argv[i].span, is_at_exit});
   }
   --e.nested_;
-  s = e.joined(s, copy);
+  if (!changes_nothing_here) s = e.joined(s, copy);
   e.add(EffectKind::kShellState, Scope::kNone, "trap", argv[0].span, "sets code that runs later");
   return Stream::none();
 }
@@ -359,8 +394,19 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 // assigned behind them.
 void Evaluator::run_traps(std::size_t first, State& s) {
   if (traps_.size() <= first) return;
-  const std::vector<Trap> traps(traps_.begin() + static_cast<std::ptrdiff_t>(first), traps_.end());
+  run_traps_now(first, s);
   traps_.resize(first);
+  if (!traps_.empty()) return;
+  changed_.clear();
+  cwds_.clear();
+}
+
+// Before a function, an alias or $1 becomes another, too: a trap may see each of them. What a trap
+// changes is seen by those that may run behind it; only one of those at the exit runs.
+void Evaluator::run_traps_now(std::size_t first, const State& s) {
+  if (traps_.size() <= first || is_too_complex_) return;
+  std::vector<Trap> traps(traps_.begin() + static_cast<std::ptrdiff_t>(first), traps_.end());
+  std::vector<Trap> outer = std::exchange(traps_, {});  // they are set, not walked again in here
   State late = copy_of(s);
   for (const auto& [name, value] : changed_)
     late.variables[name] = {.value = value};
@@ -368,11 +414,12 @@ void Evaluator::run_traps(std::size_t first, State& s) {
     if (std::find(late.cwd.begin(), late.cwd.end(), folder) == late.cwd.end())
       late.cwd.push_back(folder);
   }
-  for (const Trap& trap : traps)
-    run_text(trap.code, trap.span, late, Stream::none(), dialect_);
-  if (!traps_.empty()) return;
-  changed_.clear();
-  cwds_.clear();
+  const bool is_one = are_at_exit(traps);
+  for (const Trap& trap : traps) {
+    State own = is_one ? copy_of(late) : State{};
+    run_text(trap.code, trap.span, is_one ? own : late, Stream::none(), dialect_);
+  }
+  traps_ = std::move(outer);
 }
 
 Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -393,6 +440,7 @@ Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     s.variables[text] = {.value = value};
     s.exported.erase(text);
     if (text == "IFS") s.variables.erase("IFS");
+    if (s.functions.contains(text)) e.run_traps_now(0, s);
     s.functions.erase(text);
   }
   return Stream::none();

@@ -247,4 +247,22 @@ Stream Commands::fish_string(Evaluator& e, Argv& argv, State& s, const Stream& i
   return out;
 }
 
+// Its words are variables, of this shell even at the end of a pipe.
+Stream Commands::fish_read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("fish:read");
+  e.apply_row(row, argv, 1, s, in);
+  const Usage usage = read_usage(row, argv, 1);
+  for (const Usage::Item& name : usage.operands()) {
+    if (!name.arg->is_exact() || !is_variable_name(name.arg->text())) {
+      e.unknown(name.arg->span, "", "reads into a variable whose name is not known");
+      continue;
+    }
+    Value value = Value::unknown();
+    value.is_secret = in.is_secret;
+    value.is_fetched = in.is_fetched;
+    e.set_variable(name.arg->text(), {.value = value}, name.arg->span, s);
+  }
+  return Stream::none();
+}
+
 }  // namespace wick::shell

@@ -287,6 +287,7 @@ void Evaluator::define_functions(const Node& node, State& s) {
     const std::size_t size = std::min(names.find(' '), names.size());
     const std::string name(names.substr(0, size));
     names.remove_prefix(std::min(size + 1, names.size()));
+    if (s.functions.contains(name)) run_traps_now(0, s);
     s.functions[name] = &node.children.front();
     bool is_hook = std::find(std::begin(kHooks), std::end(kHooks), name) != std::end(kHooks);
     std::vector<std::string>* arguments = nullptr;

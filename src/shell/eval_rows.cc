@@ -44,7 +44,7 @@ bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
 // Letters that say something else than an effect of the command itself, and `g`.
 constexpr auto kNotItsOwn = [] {
   std::array<bool, 256> out{};
-  for (const char letter : std::string_view("+-bygKNRECVDe="))
+  for (const char letter : std::string_view("+-bygKNRECVDe=?"))
     out[static_cast<unsigned char>(letter)] = true;
   return out;
 }();
@@ -145,6 +145,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     const std::string full = cat(head, " ", verb.text());
     const Row* next = verb.is_exact() ? find_row(full) : nullptr;
     apply_roles(usage, s, in, out);
+    apply_option_effects(usage, name);
     if (next == nullptr) {
       unknown(verb.span, full, cat("'", printable(full), "' is not known"));
       return out;
@@ -165,8 +166,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     if (!is_print_only) apply_effect(letter, span, name);
     if (!is_print_only && letter == 'j') look_into_written_files(span);
   }
-  for (const auto& [letter, place] : usage.effects)
-    apply_effect(letter, place, name);
+  apply_option_effects(usage, name);
   if (is_print_only) {
     only_read(usage);
     apply_roles(usage, s, in, out);
@@ -201,8 +201,22 @@ void Evaluator::apply_help(const Row& row, const Usage& usage, const std::vector
     apply_role(item.role, *item.arg, s, Stream::none(), out);
   const std::string_view head = command_name(argv.front());
   const Row* const tool = find_row(head);
-  if (row.has_effect('m') || (tool != nullptr && tool->has_effect('m')))
-    apply_effect('m', argv.front().span, head);
+  if (row.has_effect('m')) apply_effect('m', argv.front().span, head);
+  if (tool != nullptr) apply_calls(*tool, false, argv.front().span, head);
+}
+
+void Evaluator::apply_option_effects(const Usage& usage, std::string_view name) {
+  for (const auto& [letter, place] : usage.effects)
+    apply_effect(letter, place, name);
+}
+
+// What a tool does whatever it is asked: files of its own, a question to a server.
+void Evaluator::apply_calls(const Row& tool, bool is_version, Span span, std::string_view name) {
+  const bool is_always = tool.has_effect('?');
+  if (tool.has_effect('m') && (is_always || !is_version)) apply_effect('m', span, name);
+  for (const char letter : std::string_view("nj")) {
+    if (is_always && tool.has_effect(letter)) apply_effect(letter, span, name);
+  }
 }
 
 void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out) {
@@ -325,6 +339,11 @@ void Evaluator::apply_network_role(char role, const Arg& arg, State& s, const St
                                    Stream& out) {
   const std::string& text = arg.text();
   switch (role) {
+    case 'U': {
+      const std::string& known = arg.value.is_known ? text : arg.value.prefix;
+      const bool is_url = known.find("://") != std::string::npos && !known.starts_with("file:");
+      return apply_role(is_url ? 'u' : 'r', arg, s, in, out);
+    }
     case 'u':
       if (text.starts_with("file:"))
         return apply_role(

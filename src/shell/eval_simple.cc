@@ -480,8 +480,7 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
                          (argv[1].text() == "--version" || argv[1].text() == "--help") &&
                          !is_builtin(name) && row->has_effect('+') && !row->has_effect('C');
   if (asks_help) {
-    if (row->has_effect('m') && argv[1].text() == "--help")
-      apply_effect('m', argv.front().span, name);
+    apply_calls(*row, argv[1].text() == "--version", argv.front().span, name);
     return Stream::unknown();
   }
   if (const Command* command = find_command(name, row)) return command->run(*this, argv, s, in);

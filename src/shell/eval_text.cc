@@ -205,7 +205,10 @@ Stream Commands::unpack(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.unknown(argv[0].span, name, wick::cat("the command ", printable(name), " is not known"));
     return decoded(in, std::nullopt);
   }
-  e.apply_row(*row, argv, 1, s, in);
+  const Usage usage = read_usage(*row, argv, 1);
+  const bool to_stdout = usage.has("-c") || usage.has("--stdout") || usage.has("--to-stdout");
+  const Row* const reader = to_stdout ? find_row(wick::cat("stdout:", name)) : nullptr;
+  e.apply_row(reader == nullptr ? *row : *reader, argv, 1, s, in);
   return decoded(in, std::nullopt);
 }
 

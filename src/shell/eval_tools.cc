@@ -292,8 +292,10 @@ Stream Commands::project(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(s);
   const std::string name(Evaluator::command_name(argv[0]));
   if (argv.size() == 2 && (argv[1].text() == "--version" || argv[1].text() == "--help" ||
-                           argv[1].text() == "-v" || argv[1].text() == "-V"))
+                           argv[1].text() == "-v" || argv[1].text() == "-V")) {
+    e.apply_calls(*find_row(name), true, argv[0].span, name);
     return Stream::unknown();
+  }
   e.add(EffectKind::kProjectCode, Scope::kNone, name, argv[0].span,
         wick::cat(name, " runs the project's own code, and writes into it"));
   e.look_for_deletions(argv, in);

@@ -88,7 +88,11 @@ Stream Commands::sudo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (usage.is_help || usage.has("-V")) return Stream::unknown();
   const bool lists = usage.has("-l") || usage.has("--list") || usage.has("-v") || usage.has("-k") ||
                      usage.has("-K");
-  if (lists && usage.rest == 0) return Stream::unknown();
+  if (lists && usage.rest == 0) {
+    const bool only_lists = usage.has("-l") || usage.has("--list");
+    if (!only_lists) e.apply_effect('m', argv[0].span, "sudo");  // what it remembers of a password
+    return Stream::unknown();
+  }
   e.add(EffectKind::kPrivilege, Scope::kNone, std::string(e.command_name(argv[0])), argv[0].span,
         "runs with another user's rights");
   for (const auto& [letter, span] : usage.effects)

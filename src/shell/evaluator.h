@@ -62,6 +62,7 @@ bool is_variable_name(std::string_view text) noexcept;
 struct Trap {
   Value code;
   Span span;
+  bool is_at_exit = false;  // and runs once
 };
 
 // What a command may have read from standard input.
@@ -166,11 +167,15 @@ class Evaluator {
                        State& s, const Stream& in);
   void scan_hidden(const Script& script);
   void run_traps(std::size_t first, State& s);
+  bool is_exit_trap(const std::vector<Arg>& argv, std::size_t code) const;
+  void run_traps_now(std::size_t first, const State& s);
 
   // Rows (eval_rows.cc).
   Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
                    const Stream& in);
   void send_secrets(const std::vector<Arg>& argv, std::size_t first, std::string_view name);
+  void apply_option_effects(const Usage& usage, std::string_view name);
+  void apply_calls(const Row& tool, bool is_version, Span span, std::string_view name);
   void apply_help(const Row& row, const Usage& usage, const std::vector<Arg>& argv, State& s,
                   Stream& out);
   void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);

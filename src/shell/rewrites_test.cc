@@ -1,7 +1,8 @@
 // Metamorphic test: commands that mean the same have the same verdict, whatever their spelling;
 // what is wrapped, encoded or added to is rated no lower; the same text as data has its carrier's
 // level. One to four rules are applied, each compared with the text before. WICK_TEST_REWRITES is
-// the number of variants, WICK_TEST_SEED the seed. Rule 24 is tools/parity/shell_kernel.py.
+// the number of variants, WICK_TEST_SEED the seed, WICK_TEST_COMMANDS a file of further commands.
+// Rule 24 is tools/parity/shell_kernel.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -557,6 +558,12 @@ std::vector<std::string> originals() {
       const Parsed parsed = parse(command, Dialect::kBash, Mode::kScript);
       if (std::holds_alternative<Script>(parsed)) out.push_back(command);
     }
+  }
+  const char* const further = std::getenv("WICK_TEST_COMMANDS");
+  std::ifstream file(further == nullptr ? "" : further);
+  for (std::string line; std::getline(file, line);) {
+    const Parsed parsed = parse(line, Dialect::kBash, Mode::kScript);
+    if (std::holds_alternative<Script>(parsed)) out.push_back(line);
   }
   return out;
 }

@@ -451,8 +451,8 @@ RowCounts count_rows() noexcept {
 }
 
 std::string first_bad_row() {
-  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZLIOEBSbjGJKX*";
-  constexpr std::string_view kLetters = "&nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_tem";
+  constexpr std::string_view kRoles = ".nrRwadDWCPmMzuUsqpcxevhkgiotVyfAHTNlFQZLIOEBSbjGJKX*";
+  constexpr std::string_view kLetters = "&nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_tem?";
   for (const RowTable* table : kTables) {
     for (const Row& row : table->rows) {
       bool is_good = row.operands().find_first_not_of(kRoles) == std::string_view::npos &&

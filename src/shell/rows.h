@@ -68,6 +68,7 @@ class Row {
 //   .  plain data            n  name is read         r  content is read
 //   w  overwritten           a  created, appended    d  deleted           D  deleted, a tree
 //   W  overwritten, a tree   m  mode, owner          M  mode of a tree    z  destroyed
+//   U  path or URL that is read
 //   u  url or host           s  file that is sent    q  data; @FILE sends a file
 //   p  process               c  command with its arguments, to the end    x  shell code
 //   e  code, not analyzed    v  verb: a row of its own                    h  path or HOST:PATH
@@ -91,6 +92,7 @@ class Row {
 //   Y persistence  q processes by name  A all processes  k shell hooks  f floods
 //   X sends unknown data  t shows a text to others  e prints names  =  prints a number
 //   m  keeps files of its own (of an option: and no more than that)   &  leaves a process behind
+//   ?  n, j and m at every call, --help and --version too; without it, m at --help
 //   +  no getopt_long   -  options end at the first operand   _  whole words of one dash: -noout
 
 // What the options of one call say. It points into the call's arguments, which must outlive it.

@@ -14,7 +14,9 @@ constexpr RowText kRows[] = {
     {"pwd", ".*", "-LP --logical --physical", "+"},
     {"type|which|whereis|hash-list|whatis|apropos", ".*",
      "-0aftpPsSbmulBMirwd --all --skip-dot --skip-tilde --read-alias --tty-only", "+"},
-    {"man|info|tldr|help|pinfo", ".*",
+    {"tldr", ".*", "-L:. -p:. --language=. --platform=. --list --raw", "nm+"},
+    {"pinfo", ".*", "", "m+"},
+    {"man|info|help", ".*",
      "-0aDdfhikKlwWUTtuV -M:r -s:. -S:. -L:. -P:e -H:e -C:e -p:. -R:. --pager=e "
      "--html?e --where --path --locale=. --sections=. --apropos --whatis --all "
      "--regex",

@@ -95,12 +95,13 @@ constexpr RowText kRows[] = {
      "--no-cache -v!B --volumes!B --rmi=.!B",
      "nj+"},
     {"kubectl|oc|k", "v",
-     "-0 -n:. -s:. --namespace=. --context=. --kubeconfig=r --cluster=. --user=.", "-+"},
-    {"kubectl version", ".*", "--client!0 --short -o:. --output=.", "n+"},
+     "-0 -n:. -s:. --namespace=. --context=. --kubeconfig=r --cluster=. --user=.", "n?-+"},
+    // Google's kubectl asks the cluster for its version first, whatever the command.
+    {"kubectl version", ".*", "--client --short -o:. --output=.", "n+"},
     {"kubectl config|oc config", "v", "--kubeconfig=r", "+-"},
     {"kubectl config view|kubectl config get-contexts|kubectl config current-context|"
      "kubectl config get-clusters|kubectl config get-users",
-     ".*", "-0o:. --output=. --minify --no-headers", "+"},
+     ".*", "-0o:. --output=. --minify --no-headers", "n+"},
     {"kubectl config use-context|kubectl config set-context|kubectl config set-cluster|"
      "kubectl config unset|kubectl config rename-context|kubectl config set",
      ".*", "-n:. --namespace=. --cluster=. --user=. --current", "k+"},
@@ -139,8 +140,8 @@ constexpr RowText kRows[] = {
      "--grace-period=. --selector=. --ignore-not-found --wait?. --cascade?. "
      "--timeout=. --ignore-daemonsets --delete-emptydir-data --context=. --now",
      "nB+"},
-    {"helm|kustomize|minikube|kind|k3d|eksctl|argocd|flux|istioctl|skaffold|tilt", "v",
-     "-0 -n:. --namespace=.", "-+"},
+    {"minikube|skaffold|tilt", "v", "-0 -n:. --namespace=.", "m?-+"},
+    {"helm|kustomize|kind|k3d|eksctl|argocd|flux|istioctl", "v", "-0 -n:. --namespace=.", "-+"},
     {"helm list|helm ls|helm status|helm history|helm get|helm show|helm "
      "template|minikube status|"
      "minikube ip|kind get",
@@ -149,7 +150,7 @@ constexpr RowText kRows[] = {
      "-0 -n:. --namespace=. --purge", "nB+"},
     {"terraform|tofu|terragrunt|pulumi|ansible|ansible-playbook|vagrant|packer|nomad|"
      "consul|vault",
-     "v", "-chdir:n", "-+_"},
+     "v", "-chdir:n", "m?-+_"},
     {"terraform plan|terraform show|terraform output|terraform validate|terraform "
      "fmt-check|terraform graph|terraform providers|tofu plan|tofu "
      "show|tofu output|tofu validate|vagrant status|vagrant global-status|consul "
@@ -181,9 +182,10 @@ constexpr RowText kRows[] = {
     {"gcloud config list|gcloud config get-value|gcloud config get", ".*", "--format=. --all",
      "nm+"},
     {"gcloud config set|gcloud config unset", ".*", "", "m+"},
-    {"aws|gcloud|az|doctl|heroku|fly|flyctl|vercel|netlify|firebase|linode-cli|oci|"
+    {"aws", "e*", "", "nBU"},
+    {"gcloud|az|doctl|heroku|fly|flyctl|vercel|netlify|firebase|linode-cli|oci|"
      "ibmcloud|wrangler|railway|supabase",
-     "e*", "", "nBU"},
+     "e*", "", "nBUm?"},
     {"psql|mysql|mariadb|sqlite3|mongo|mongosh|redis-cli|cqlsh|influx|"
      "clickhouse-client|duckdb|mysqladmin|mongodump|mongorestore|mysqldump|pg_dump|"
      "pg_restore|pg_dumpall|sqlcmd|sqlplus|bq",

@@ -216,10 +216,18 @@ constexpr RowText kRows[] = {
     {"gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|zstd|unzstd|lz4|compress|"
      "uncompress|pigz",
      "w*",
-     "-019fkLnNqrvV2345678 -d@w -z@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r -h!0 --license!0 "
+     "-019fkLnNqvV2345678 -d@w -z@w -r@W -S:. -b:. -p:. -T:. -c@r -t@r -l@r -h!0 --license!0 "
      "--stdout@r --to-stdout@r --decompress@w --uncompress@w --force --keep --list@r --no-name "
      "--name --quiet --recursive@W --rm!w --suffix=. --synchronous --test@r --verbose "
      "--fast --best --rsyncable --threads=. --compress@w --extreme",
+     ""},
+    {"stdout:gzip|stdout:gunzip|stdout:bzip2|stdout:bunzip2|stdout:xz|stdout:unxz|stdout:lzma|"
+     "stdout:unlzma|stdout:zstd|stdout:unzstd|stdout:lz4|stdout:compress|stdout:uncompress|"
+     "stdout:pigz",
+     "r*",
+     "-019cdfhklLnNqrtvVz2345678 -S:. -b:. -p:. -T:. --stdout --to-stdout --decompress "
+     "--uncompress --force --keep --list --no-name --name --quiet --recursive --rm!w --suffix=. "
+     "--synchronous --test --verbose --fast --best --rsyncable --threads=. --compress --extreme",
      ""},
     {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*",
      "-S:. -k --list --recursive "
@@ -260,17 +268,17 @@ constexpr RowText kRows[] = {
      "-rawdates -dests -url -listenc -v -h",
      "+_"},
     {"cpio", ".*",
-     "-AbBcdfklLmnostSuvV0a -C:. -D:W -E:r -F:w -H:. -I:r -M:. -O:w -R:. -i!U -p@C "
+     "-AbBcdfklLmnostSuvV0 -C:. -D:W -E:r -F:w -H:. -I:r -M:. -O:w -R:. -i!U -p@C "
      "--append --block-size=. --dereference --directory=W --dot --extract!U --file=w --format=. "
      "--io-size=. --link --list --make-directories --no-absolute-filenames --no-preserve-owner "
      "--nonmatching --null --numeric-uid-gid --only-verify-crc --owner=. --pass-through@C "
      "--pattern-file=r --preserve-modification-time --quiet --rename-batch-file=r "
-     "--reset-access-time --sparse --swap --swap-bytes --swap-halfwords --unconditional --verbose",
+     "--sparse --swap --swap-bytes --swap-halfwords --unconditional --verbose",
      "+"},
     {"7z|7za|7zr", "v", "", "+-"},
     {"7z l|7z t|7za l|7za t|7zr l|7zr t", "r.*", "", "+"},
     {"7z a|7z x|7z e|7z d|7z u|7za a|7za x", ".*", "", "wU+"},
-    {"ffprobe", "r", "-v:. -hide_banner -show_format -show_streams -of:. -i:r", "+_"},
+    {"ffprobe", "U", "-v:. -hide_banner -show_format -show_streams -of:. -i:U", "+_"},
     {"nm|objdump|readelf|size", "r*",
      "-aADdCfghHiIlnoprsStTuvVwWxX -j:. -M:. --demangle --disassemble --headers --symbols "
      "--all --dynamic --sections --section-headers --program-headers",
@@ -309,7 +317,7 @@ constexpr RowText kRows[] = {
      "--perms --noheadings --output=. --output-all --paths --pairs --raw --inverse "
      "--scsi --topology --tree?. --sort=. --zoned",
      ""},
-    {"blkid", "n*", "-giklpDdhv -c:w -L:. -O:. -o:. -s:. -t:. -U:.", "+"},
+    {"blkid", "n*", "-g!m -iklpDdhv -c:w -L:. -O:. -o:. -s:. -t:. -U:.", "+"},
     {"findmnt", "n*",
      "-aAbcCDeEfFhiJklmnNPpRrsuUvVxyZ -O:. -o:. -t:. -S:. -T:. -M:. --df --all "
      "--ascii --json --list --kernel --noheadings --output=. --pairs --raw "

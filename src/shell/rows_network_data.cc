@@ -87,12 +87,12 @@ constexpr RowText kRows[] = {
      "msfconsole|tcpdump|tshark|wireshark|ettercap|arp-scan",
      ".*", "", "nU"},
     {"ss|netstat", ".*",
-     "-0 -460abcdeEgHhiIlLmMNnoOpPrsStTuUvVwWxZ -A:. -f:. -F:r -D:w -K!U --listening "
+     "-0 -460abcdeEgHhiIlLmMNnoOpPsStTuUvVwWxZ -r!n -A:. -f:. -F:r -D:w -K!U --listening "
      "--numeric --tcp --udp --processes --all --extended --route --interfaces "
      "--statistics --programs --summary --no-header --kill!U",
      "+"},
     {"ip", "v",
-     "-046aBbcdDhiMNoprstTj -f:. -l:. -n:. -br -json -brief -color -details "
+     "-046aBbcdDhiMNopstTj -r!n -resolve!n -f:. -l:. -n:. -br?. -json -brief -color -details "
      "-family:. -stats",
      "-+"},
     {"ip addr|ip address|ip a|ip link|ip l|ip route|ip r|ip neigh|ip neighbor|ip n|"
@@ -144,11 +144,15 @@ constexpr RowText kRows[] = {
     {"jupyter|gunicorn|uvicorn|flask|hugo|jekyll", ".*", "", "U"},
     {"openssl", "v", "", "-+"},
     {"openssl version|openssl list|openssl help", ".*", "-a", "+_"},
-    {"openssl x509|openssl verify|openssl dgst|openssl req|openssl crl", ".*",
+    // Without -key it makes one: privkey.pem.
+    {"openssl req", ".*",
+     "-noout -text -subject -in:U -inform:. -outform:. -out:w -sha256 -sha384 -sha512 -verify "
+     "-key:r -new!a -nodes -x509!a -days:. -keyout:w -subj:. -newkey:.!a -addext:. -nameopt:.",
+     "+_"},
+    {"openssl x509|openssl verify|openssl dgst|openssl crl", ".*",
      "-noout -text -subject -issuer -dates -enddate -startdate -fingerprint -serial "
-     "-modulus -in:r -inform:. -outform:. -out:w -sha1 -sha256 -sha384 -sha512 -md5 "
-     "-verify -CAfile:r -hex -r -checkend:. -pubkey -key:r -new -nodes -x509 -days:. "
-     "-keyout:w -subj:. -newkey:. -ext:. -purpose -nameopt:.",
+     "-modulus -in:U -inform:. -outform:. -out:w -sha1 -sha256 -sha384 -sha512 -md5 "
+     "-verify -CAfile:r -hex -r -checkend:. -pubkey -days:. -ext:. -purpose -nameopt:.",
      "+_"},
     {"openssl enc|openssl base64", "",
      "-e -d -a -A -base64 -p -P -v -z -none -salt -nosalt -pbkdf2 -nopad -debug -list -ciphers "

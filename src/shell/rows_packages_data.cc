@@ -11,8 +11,8 @@ constexpr RowText kRows[] = {
      "-0qVyfdbm -s!0 -o:e -c:e -t:. --yes --quiet --assume-yes --no-install-recommends "
      "--dry-run!0 --simulate!0 --just-print!0 --no-act!0",
      "-"},
-    {"apt list|apt search|apt show|apt policy|apt depends|apt rdepends|apt-get "
-     "changelog|apt changelog|apt help|aptitude search|aptitude show|apt-get check",
+    {"apt list|apt search|apt show|apt policy|apt depends|apt rdepends|apt help|"
+     "aptitude search|aptitude show|apt-get check",
      ".*",
      "-0aqnvi --installed --upgradable --all-versions --manual-installed "
      "--names-only --full --verbose",
@@ -30,6 +30,7 @@ constexpr RowText kRows[] = {
      "--allow-downgrades --allow-unauthenticated --target-release=. --simulate!0 "
      "--dry-run!0 --just-print!0 --no-act!0 --download-only --force-yes",
      "nI"},
+    {"apt changelog|apt-get changelog", ".*", "-0q", "n"},
     {"apt download|apt-get download|apt-get source|apt source", ".*", "-0qd", "na"},
     {"apt-cache", "v", "", "-"},
     {"apt-cache search|apt-cache show|apt-cache policy|apt-cache depends|apt-cache "
@@ -64,14 +65,16 @@ constexpr RowText kRows[] = {
     {"yum list|yum search|yum info|yum provides|yum repolist|dnf list|"
      "dnf search|dnf info|dnf provides|dnf repolist|zypper search|zypper "
      "se|zypper info|yum check-update|dnf check-update|"
-     "zypper list-updates|zypper lu|brew search|brew info|brew outdated|"
+     "zypper list-updates|zypper lu|brew search|brew info|brew outdated|brew deps|brew leaves|"
      "snap find|snap info|flatpak search|port search",
      ".*", "-0aqv --installed --all --json --available --cask --formula --versions "
      "--enablerepo=. --disablerepo=.",
      "n+"},
-    {"apk info|apk search|apk list|brew list|brew deps|brew config|brew leaves|snap list|flatpak "
-     "list|flatpak info|port list",
+    {"apk info|apk search|apk list|brew list|brew config|snap list|port "
+     "list",
      ".*", "-0aqv --installed --all --json --available --cask --formula --versions", "+"},
+    {"flatpak list|flatpak info", ".*", "-d --app --runtime --user --system --columns=. --all",
+     "m+"},
     {"yum history|dnf history", "v", "", "-+"},
     {"yum history list|yum history info|dnf history list|dnf history info", ".*", "", "+"},
     {"brew doctor", ".*", "", "nj+"},
@@ -90,11 +93,13 @@ constexpr RowText kRows[] = {
      ".*", "-0qvfn --cask --formula --force", "ni+"},
     {"brew services", ".*", "", "S+"},
     {"rpm", ".*",
-     "-ailfcdpRvV -q!0 --query!0 --all --info --list --file --changes --changelog "
+     "-ailfcdpRvV -q!m --query!m --all --info --list --file --changes --changelog "
      "--requires --provides --whatprovides -e!I -U!I -F!I --install!I --erase!I "
      "--upgrade!I --import!I",
      "+U"},
-    {"npm|pnpm|yarn|bun", "v", "-0s --silent --quiet --prefix=n", "m-+"},
+    {"npm|pnpm|bun", "v", "-0s --silent --quiet --prefix=n", "m-+"},
+    // .yarnrc names a program of the project that runs instead.
+    {"yarn", "v", "-0s --silent --quiet --prefix=n", "jm?-+"},
     {"npm ls|npm list|npm root|npm bin|npm help|npm prefix|npm explain|npm query|pnpm ls|"
      "pnpm list|pnpm why|yarn list|yarn why|bun pm",
      ".*", "-0agl --global --depth=. --json --long --all --production --prod --dev --parseable",
@@ -135,7 +140,7 @@ constexpr RowText kRows[] = {
     {"pip list|pip show|pip freeze|pip check|pip inspect|pip debug|pip "
      "help|pip3 list|pip3 show|pip3 freeze|pip3 check",
      ".*",
-     "-0oufelv --outdated --uptodate --format=. --user --local --files "
+     "-0felv -o!n -u!n --outdated!n --uptodate!n --format=. --user --local --files "
      "--not-required --all --verbose",
      ""},
     {"pip install|pip download|pip wheel|pip uninstall|pip3 install|pip3 uninstall|"
@@ -152,7 +157,8 @@ constexpr RowText kRows[] = {
     {"conda env|mamba env", "v", "", "-+"},
     {"conda env create|conda env update|conda env remove|mamba env create|mamba env remove", ".*",
      "-0yq -n:. -p:a -f:r --name=. --file=r --yes --quiet --prune --force", "nij+"},
-    {"conda list|conda info|conda search|conda env list|conda env export|mamba env list|"
+    {"conda search|mamba search", ".*", "-c:. --channel=. --info --json --offline", "nm+"},
+    {"conda list|conda info|conda env list|conda env export|mamba env list|"
      "mamba list|mamba info|conda config",
      ".*",
      "-0e -n:. --all --envs --json --show", "+"},
@@ -179,7 +185,7 @@ constexpr RowText kRows[] = {
      "nij+"},
     {"cargo publish|cargo yank|cargo login|cargo owner", ".*", "", "nXU"},
     {"go", "v", "", "-+"},
-    {"go version|go env|go doc|go help", ".*", "-0 -m -json -f:. -u -all", "+"},
+    {"go version|go env|go doc|go help", ".*", "-0 -m -json -f:. -u -all", "m+"},
     {"go build|go test|go run|go install|go get|go mod|go generate|go fmt|go clean|"
      "go work|go tool|go list|go vet",
      ".*",
@@ -194,11 +200,12 @@ constexpr RowText kRows[] = {
      "--trace --print-directory --no-print-directory --debug?. "
      "--warn-undefined-variables --ignore-errors --output-sync?. --eval=e",
      "j"},
-    {"cmake|meson|ninja|bazel|scons|gradle|gradlew|mvn|ant|sbt|lein|rake|bundle|mix|"
+    {"gradle|gradlew|mvn|sbt|lein|dotnet|flutter", "e*", "", "jEm?+"},
+    {"cmake|meson|ninja|bazel|scons|ant|rake|bundle|mix|"
      "rebar3|stack|cabal|dune|tox|nox|pytest|py.test|poetry|pipenv|hatch|pdm|just|"
      "task|invoke|fab|grunt|gulp|webpack|vite|tsc|eslint|prettier|black|ruff|flake8|"
      "mypy|pylint|isort|jest|mocha|ctest|cpack|composer|phpunit|rubocop|swift|"
-     "xcodebuild|dotnet|msbuild|zig|flutter|dart|ng|vue|next|turbo|nx|lerna",
+     "xcodebuild|msbuild|zig|dart|ng|vue|next|turbo|nx|lerna",
      "e*", "", "jE+"},
     {"gcc|g++|cc|c++|clang|clang++|rustc|javac|ld|as|nvcc|gfortran", ".*", "", "jE+"},
     {"gem", "v", "", "-+"},

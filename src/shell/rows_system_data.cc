@@ -25,9 +25,13 @@ constexpr RowText kRows[] = {
      "+"},
     {"top|htop|btop", ".*", "-bcHiSsE1e -d:. -n:. -p:. -u:. -U:. -o:. -w:.", "m+"},
     {"atop", ".*", "-acdgmnpsuy1 -r:r -w:w", "+"},
-    {"uptime|w|who|users|last|lastb|tty|arch|nproc|logname", ".*",
+    {"last|lastb", ".*",
+     "-0aFiRwx -d!n -f:r -n:. -p:. -s:. -t:. --dns!n --file=r --limit=. --since=. --until=. "
+     "--present=. --time-format=. --fulltimes --fullnames --hostlast --ip --nohostname --system",
+     ""},
+    {"uptime|w|who|users|tty|arch|nproc|logname", ".*",
      "-abcdefFhHilmnopqrsStTuwxV012 --count --heading --all --boot --pretty --since "
-     "--short --no-header --ignore=. --users --dead --ips --login --lookup --process --runlevel "
+     "--short --no-header --ignore=. --users --dead --ips --login --lookup!n --process --runlevel "
      "--time --mesg --message --writable --silent --quiet",
      ""},
     {"lastlog", "", "-b:. -t:. -u:. --before=. --time=. --user=. -C!T -S!T --clear!T --set!T", ""},
@@ -60,13 +64,16 @@ constexpr RowText kRows[] = {
      ""},
     {"vmstat|iostat|mpstat|sar|pidstat|dstat", ".*",
      "-aAbBcCdDefFhHiIjkKlmNqrRstuUvVwWxXyz -p:. -S:. -n:. -P:.", "+"},
-    {"lscpu|lsmem|lspci|lsusb|lshw|lsmod|lsipc|lsns|lslocks|lslogins", ".*",
+    {"lspci", ".*", "-bDkmMnPtvx -q!n -Q!n -A:. -d:. -F:r -H:. -i:r -O:. -p:r -s:.", "+"},
+    {"lscpu|lsmem|lsusb|lshw|lsmod|lsipc|lsns|lslocks|lslogins", ".*",
      "-aAbBdDeEfgGhHiJjklLmMnNoOpPqQrRStTuUvVwWxXyzZ -short -C:. -s:. -class:. "
      "--json --all --extended --parse --output=. --noheadings -c:.",
      "+"},
     {"sensors", ".*", "-AfjuhvnN -s!P -c:r --set!P --config-file=r --no-adapter --fahrenheit", ""},
     {"fastfetch", ".*", "-c:l -s:. -l:l --config=l --structure=. --logo=l", "+"},
-    {"dmidecode|acpi|upower|inxi|neofetch|screenfetch", ".*", "-abcdeFfhijknNqsuvVx -t:.", "+"},
+    {"dmidecode|acpi|upower", ".*", "-abcdefhikqsuV -t:.", "+"},
+    {"inxi", ".*", "-AbBCdDEfFGhIlLmMnNopPrRsSuvVx -i!n -w!n", "m+"},
+    {"neofetch|screenfetch", ".*", "-nNvVh", "m+"},
     {"dmesg", "",
      "-dehHkLPpSrtTuwWxJ -D!P -E!P -C!T -c!T --console-off!P --console-on!P -f:. -l:. -n:.!P -s:. "
      "--clear!T --color?. "
@@ -191,7 +198,7 @@ constexpr RowText kRows[] = {
     {"update-grub|grub-install|grub-mkconfig|update-initramfs|dracut|efibootmgr", ".*", "",
      "PU"},
     {"xdg-open|open|gio|gnome-open", ".*", "", "U"},
-    {"notify-send", ".*", "-u:. -t:. -i:. -a:. -c:. -h:.", "+"},
+    {"notify-send", ".*", "-u:. -t:. -i:. -a:. -c:. -h:.", "m+"},
     {"xclip|xsel|pbcopy|wl-copy", ".*", "", "U"},
     {"pbpaste|wl-paste", "", "", "+"},
     {"pmap", "p", "", "U"},

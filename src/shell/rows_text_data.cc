@@ -88,8 +88,8 @@ constexpr RowText kRows[] = {
      "--from-file=r#",
      "+"},
     {"yq", "Kr*", "-CejMNnPry -o:. -p:. -i@w -I:. --inplace@w --output-format=. --raw-output", "+"},
-    {"xmllint", "r*",
-     "--format --noout --recover --html --xpath=. --valid --schema=r --huge --nonet "
+    {"xmllint", "U*",
+     "--format --noout --recover --html --xpath=. --valid!n --schema=U!n --huge --nonet "
      "--output=w -o:w",
      "+"},
     {"seq", ".*", "-0 -w -f:. -s:. --format=. --separator=. --equal-width", "="},
@@ -129,8 +129,9 @@ constexpr RowText kRows[] = {
     {"vi|vim|nvim|view|ex|emacs|nano|pico|ed|joe|mcedit|micro", "w*", "-RnNZ", "U"},
     {"cowsay|cowthink", ".*", "-bdglnpstwyW:. -f:l -e:. -T:.", "+"},
     {"figlet|fortune|cal|ncal", ".*", "-0 -3158bjmhMNpyelosu -f:. -w:. -A:. -B:. -d:. -H:.", "+"},
-    {"cloc|tokei|scc|sloccount", "n*", "--by-file --json", "+"},
-    {"pandoc", "r*",
+    {"cloc|tokei|scc", "n*", "--by-file --json", "+"},
+    {"sloccount", "n*", "--details --wide", "m+"},
+    {"pandoc", "U*",
      "-s -f:l -t:l -r:l -o:w --from=l --to=l --read=l --write=l --output=w --standalone --toc",
      "+"},
     {"msgfmt", "r*", "-cvo:w", "w+"},
