@@ -110,6 +110,9 @@ TEST(AssistReply, ReadsLinesAndFences) {
   EXPECT_EQ(command_of("Use this:\n```sh\nls -l\n```\nIt lists.", Frame::kFence), "ls -l");
   EXPECT_TRUE(command_of("```\na\n```\n```\nb\n```", Frame::kFence).starts_with("error: "));
   EXPECT_TRUE(command_of("```\nls", Frame::kFence).starts_with("error: "));
+  EXPECT_EQ(command_of("ask: which one?", Frame::kFence), "ask: which one?");
+  EXPECT_EQ(command_of("ask: nothing\n```\nls\n```", Frame::kFence), "ls");
+  EXPECT_TRUE(command_of("Just run ls", Frame::kFence).starts_with("error: there is no fenced"));
 }
 
 TEST(HostileAssistReply, ManyBracesEndQuickly) {
@@ -166,6 +169,25 @@ TEST(AssistConversation, ALocalModelIsAskedTheSameAgainWithOtherSeeds) {
   EXPECT_GT(provider.seen[1].generation.temperature, 0);
   ASSERT_TRUE(provider.seen[1].generation.seed && provider.seen[2].generation.seed);
   EXPECT_NE(*provider.seen[1].generation.seed, *provider.seen[2].generation.seed);
+}
+
+TEST(AssistConversation, CommentsAreNoCommand) {
+  Replies provider({{R"({"cmd": "# list the files"})"}, {R"({"cmd": "ls # the files"})"}});
+  const auto proposal = talk_with(provider).propose();
+  ASSERT_TRUE(proposal);
+  EXPECT_EQ(proposal->command, "ls # the files");
+}
+
+TEST(AssistConversation, AFencedQuestionIsKeptAsItWasAsked) {
+  Replies provider({{"ask: which file?"}, {"```\ncat a\n```"}});
+  Conversation talk(provider, {.frame = Frame::kFence}, {{.content = "say"}});
+  const auto first = talk.propose();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->question, "which file?");
+  const auto next = talk.revise("a");
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->command, "cat a");
+  EXPECT_EQ(messages_of(provider.seen[1])[1].content.text(), "ask: which file?");
 }
 
 TEST(AssistConversation, AnAnswerThatWasCutIsNoCommand) {

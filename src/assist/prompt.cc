@@ -67,12 +67,12 @@ std::string_view rules_of(Frame frame) {
              "without one more fact, {\"ask\": \"the question\"} instead.";
     case Frame::kLine:
       return "Answer with the command alone, on one line. If the request cannot be done without "
-             "one "
-             "more fact, answer with \"ask: \" and the question instead.";
+             "one more fact, answer with \"ask: \" and the question instead.";
     case Frame::kFence:
       break;
   }
-  return "Answer with the command in a fenced code block.";
+  return "Answer with the command in a fenced code block. If the request cannot be done without "
+         "one more fact, answer with \"ask: \" and the question instead.";
 }
 
 std::string system_text(const Machine& machine, const Facts& facts, Frame frame) {
@@ -116,6 +116,22 @@ constexpr std::string_view kRemoteSchema =
     R"("ask": {"type": ["string", "null"]}}, "required": ["cmd", "ask"], )"
     R"("additionalProperties": false})";
 
+// A question, or a block behind at most 300 characters of text. No three backticks are in that text
+// or in the command, which is not blank. What the model would write by itself stays possible. In a
+// retry the command is one line of words, operators and quotes that close, without parentheses and
+// braces: in these small models make most of their mistakes, and programs of other languages have
+// them.
+std::string fence_pattern(bool is_retry) {
+  constexpr std::string_view kQuestion = R"(ask: [^`\u0000-\u001f\u007f]{1,400})";
+  constexpr std::string_view kBefore = R"((?:`{0,2}[^`]){0,300}```[^`\n]{0,20}\n)";
+  constexpr std::string_view kAny = R"([ \t\n]{0,20}(?:[^`\s]|`{1,2}[^`])(?:`{0,2}[^`])*)";
+  constexpr std::string_view kLine =
+      R"re([A-Za-z_./~](?:[^`"'\\(){}\u0000-\u001f\u007f]|\\[^`\u0000-\u001f\u007f]|\{\})re"
+      R"re(|'[^'`\u0000-\u001f\u007f]*')re"
+      R"re(|"(?:[^"\\`$\u0000-\u001f\u007f]|\\[^`\u0000-\u001f\u007f]|\$\w)*")*\n)re";
+  return cat(kQuestion, "|", kBefore, is_retry ? kLine : kAny, "```");
+}
+
 }  // namespace
 
 std::string framed(std::string_view command, Frame frame) {
@@ -128,6 +144,10 @@ std::string framed(std::string_view command, Frame frame) {
       break;
   }
   return std::string(command);
+}
+
+std::string framed_question(std::string_view question, Frame frame) {
+  return frame == Frame::kJson ? to_json(json_object({{"ask", question}})) : cat("ask: ", question);
 }
 
 std::vector<Message> make_prompt(const Machine& machine, const Ask& ask, const Facts& facts,
@@ -149,7 +169,7 @@ std::vector<Message> make_prompt(const Machine& machine, const Ask& ask, const F
   return messages;
 }
 
-ResponseFormat reply_format(Frame frame, bool is_remote) {
+ResponseFormat reply_format(Frame frame, bool is_remote, bool is_retry) {
   switch (frame) {
     case Frame::kJson:
       return {.type = "json_schema",
@@ -160,7 +180,8 @@ ResponseFormat reply_format(Frame frame, bool is_remote) {
       return {.type = "regex",
               .schema = "[^\\u0000-\\u0020\\u007f`][^\\u0000-\\u001f\\u007f`]{1,800}"};
     case Frame::kFence:
-      break;
+      if (is_remote) return {};
+      return {.type = "regex", .schema = fence_pattern(is_retry)};
   }
   return {};
 }

@@ -17,11 +17,12 @@ namespace wick::assist {
 enum class Frame : std::uint8_t {
   kJson,   // {"cmd": "…"} or {"ask": "…"}
   kLine,   // one line, "ask: …" for a question
-  kFence,  // a fenced block in any text
+  kFence,  // a fenced block in any text, "ask: …" for a question
 };
 
-// A command as an answer of this form has it.
+// A command or a question as an answer of this form has it.
 std::string framed(std::string_view command, Frame frame);
+std::string framed_question(std::string_view question, Frame frame);
 
 // Which facts the prompt has.
 struct Facts {
@@ -40,7 +41,8 @@ struct Ask {
 std::vector<Message> make_prompt(const Machine& machine, const Ask& ask, const Facts& facts,
                                  Frame frame);
 
-// What the answer is held to; "text" for kFence. `is_remote`: a schema that every API takes.
-ResponseFormat reply_format(Frame frame, bool is_remote);
+// What the answer is held to. `is_remote`: a schema that every API takes, "text" for the other
+// forms. `is_retry`: a fenced command is one simple line.
+ResponseFormat reply_format(Frame frame, bool is_remote, bool is_retry);
 
 }  // namespace wick::assist

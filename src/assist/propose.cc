@@ -16,8 +16,8 @@ namespace {
 constexpr double kRetryTemperature = 0.6;
 constexpr double kAlternativeTemperature = 0.8;
 constexpr int kTriesPerAlternative = 3;
-constexpr int kSeedsApart = 100;  // alternatives have the seeds 1 to 27, retries are 100 apart
-constexpr int kMaxExplanation = 160;      // tokens
+constexpr int kSeedsApart = 100;      // alternatives have the seeds 1 to 27, retries are 100 apart
+constexpr int kMaxExplanation = 160;  // tokens
 constexpr std::size_t kMaxQuoted = 2000;  // bytes of an unusable answer in the next turn
 
 Error interrupted() {
@@ -26,6 +26,12 @@ Error interrupted() {
 
 Error unusable(std::string what) {
   return {.code = ErrorCode::kInvalid, .id = "bad_reply", .message = std::move(what)};
+}
+
+bool has_only_comments(std::string_view command, shell::Dialect dialect) {
+  const shell::Parsed parsed = shell::parse(command, dialect, shell::Mode::kScript);
+  const auto* const script = std::get_if<shell::Script>(&parsed);
+  return script != nullptr && script->body.empty();
 }
 
 }  // namespace
@@ -37,7 +43,7 @@ bool is_parsed(shell::Dialect dialect) {
 
 // `seed` 0: the most likely answer.
 Result<Conversation::Turn> Conversation::answer(const std::vector<Message>& messages, int seed,
-                                                int max_tokens) {
+                                                int max_tokens, bool is_retry) {
   if (settings_.cancel.stop_requested()) return interrupted();
   Request request{.model = settings_.model, .prompt = messages};
   Generation& generation = request.generation;
@@ -48,17 +54,18 @@ Result<Conversation::Turn> Conversation::answer(const std::vector<Message>& mess
                                                 : kRetryTemperature;
   if (seed != 0) generation.seed = static_cast<std::uint64_t>(seed);
   if (!settings_.is_remote) generation.thinking = false;
-  if (has_format_) generation.response_format = reply_format(settings_.frame, settings_.is_remote);
+  if (has_format_)
+    generation.response_format = reply_format(settings_.frame, settings_.is_remote, is_retry);
   LoopFinder loop;
   const EventSink sink = [&loop](const Event& event) {
     const auto* const text = std::get_if<TextEvent>(&event);
     return text == nullptr || !loop.add(text->text);
   };
   auto completion = ask(provider_, request, sink);
-  if (!completion && settings_.is_remote && has_format_ &&
-      (completion.error().code == ErrorCode::kInvalid ||
+  if (!completion && has_format_ &&
+      ((settings_.is_remote && completion.error().code == ErrorCode::kInvalid) ||
        completion.error().code == ErrorCode::kUnsupported)) {
-    has_format_ = false;  // an API without schemas: the prompt alone holds the answer to its form
+    has_format_ = false;  // an API without it: the prompt alone holds the answer to its form
     generation.response_format = {};
     completion = ask(provider_, request, sink);
   }
@@ -90,6 +97,8 @@ Result<Proposal> Conversation::used(const Turn& turn) const {
                  .hint = "safety.max_command_length sets the limit"};
   }
   out.command = std::move(reply.text);
+  if (has_only_comments(out.command, settings_.dialect))
+    return unusable("the answer has comments and no command");
   out.verdict = shell::judge(out.command, settings_.dialect, settings_.mode, settings_.profile);
   const auto& error = out.verdict.error;
   // Of other dialects the parser knows a part: what it does not know may still be right.
@@ -110,7 +119,7 @@ Result<Proposal> Conversation::answered(const std::vector<Message>& messages, in
   int max_tokens = is_remote ? kMaxRemoteTokens : kMaxReplyTokens;
   for (int retry = 0;; ++retry) {
     const int its_seed = is_remote ? seed : seed + retry * kSeedsApart;
-    WICK_TRY(const Turn turn, answer(asked, its_seed, max_tokens));
+    WICK_TRY(const Turn turn, answer(asked, its_seed, max_tokens, retry > 0));
     auto proposal = used(turn);
     if (proposal) {
       constexpr double kNsPerMs = 1e6;
@@ -142,9 +151,7 @@ Result<Proposal> Conversation::propose() {
   const std::string& question = proposal.question;
   messages_.push_back({.role = "assistant",
                        .content = question.empty() ? framed(proposal.command, settings_.frame)
-                                  : settings_.frame == Frame::kJson
-                                      ? to_json(json_object({{"ask", question}}))
-                                      : cat("ask: ", question)});
+                                                   : framed_question(question, settings_.frame)});
   return proposal;
 }
 

@@ -81,14 +81,15 @@ class Conversation {
     bool is_loop = false;  // cut because it repeated itself
   };
 
-  Result<Turn> answer(const std::vector<Message>& messages, int seed, int max_tokens);
+  Result<Turn> answer(const std::vector<Message>& messages, int seed, int max_tokens,
+                      bool is_retry);
   Result<Proposal> used(const Turn& turn) const;
   Result<Proposal> answered(const std::vector<Message>& messages, int seed);
 
   Provider& provider_;
   ProposeSettings settings_;
   std::vector<Message> messages_;  // the last one is the user's, or the answer that was used
-  bool has_format_ = true;         // false once a remote API has refused the schema
+  bool has_format_ = true;         // false once an API has refused the format
 };
 
 }  // namespace wick::assist

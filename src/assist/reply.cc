@@ -12,6 +12,7 @@ namespace wick::assist {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kAsk = "ask:";
 constexpr int kMaxObjects = 64;  // braces of one answer that may begin an object
 
 Error bad(std::string what) {
@@ -99,7 +100,6 @@ Result<Reply> read_line_reply(std::string_view text) {
   if (text.empty()) return bad("the answer is empty");
   if (text.find('\n') != std::string_view::npos) return bad("the answer has more than one line");
   if (text.find("```") != std::string_view::npos) return bad("the answer is fenced");
-  constexpr std::string_view kAsk = "ask:";
   if (!text.starts_with(kAsk)) return Reply{.text = std::string(text)};
   const std::string_view question = trimmed(text.substr(kAsk.size()));
   if (question.empty()) return bad("the question is empty");
@@ -109,7 +109,10 @@ Result<Reply> read_line_reply(std::string_view text) {
 Result<Reply> read_fenced_reply(std::string_view text) {
   constexpr std::string_view kFence = "```";
   const std::size_t open = text.find(kFence);
-  if (open == std::string_view::npos) return bad("there is no fenced code block");
+  if (open == std::string_view::npos) {
+    if (trimmed(text).starts_with(kAsk)) return read_line_reply(text);
+    return bad("there is no fenced code block");
+  }
   const std::size_t line = text.find('\n', open);
   const std::size_t close = line == std::string_view::npos ? line : text.find(kFence, line);
   if (close == std::string_view::npos) return bad("the fenced code block is not closed");

@@ -90,10 +90,12 @@ Result<std::vector<assist::Rule>> rules_of(const Config& config) {
   return rules;
 }
 
-assist::Frame frame_of(const Config& config) {
+// A remote API takes a schema but no pattern.
+assist::Frame frame_of(const Config& config, bool is_remote) {
   const std::string& text = config.text("shell.frame");
   if (text == "line") return assist::Frame::kLine;
-  return text == "fence" ? assist::Frame::kFence : assist::Frame::kJson;
+  if (text == "fence") return assist::Frame::kFence;
+  return text == "json" || is_remote ? assist::Frame::kJson : assist::Frame::kFence;
 }
 
 // The Unix socket in the runtime directory of a `wick serve` of this user that takes connections.
@@ -166,7 +168,7 @@ Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags) {
   if (!setup.config.is_set("local.model_path")) setup.socket = serving_socket();
   setup.facts_key = setup.is_remote ? "shell.remote_context" : "shell.context";
   WICK_TRY(setup.facts, facts_of(setup.config, setup.facts_key));
-  setup.frame = frame_of(setup.config);
+  setup.frame = frame_of(setup.config, setup.is_remote || !setup.socket.empty());
   return out;
 }
 

@@ -62,6 +62,17 @@ class WithoutTerminal(Asked):
         done = self.home.ask("--json", "x")
         self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]), (4, "no_usable_reply"))
 
+    def test_a_local_model_is_asked_for_a_fence_and_a_server_for_json(self):
+        said = {}
+        for model in ("model.gguf", f"lines:{self.home.lines}"):
+            for frame in ("auto", "fence", "json"):
+                said[model, frame] = self.home.ask("-m", model, "--frame", frame, "--show-prompt", "x").stdout.decode()
+            self.assertIn("in a fenced code block", said[model, "fence"])
+            self.assertIn("with JSON alone", said[model, "json"])
+            self.assertEqual(said[model, "auto"], said[model, "fence" if model == "model.gguf" else "json"])
+        self.home.says("Use this:\n```sh\nls -l\n```\nIt lists.")
+        self.assertEqual(self.home.ask("--frame", "fence", "x").stdout, b"ls -l\n")
+
     def test_limits_are_named_with_the_size(self):
         self.fails(self.home.ask(" \t "), 2, "the sentence is empty", "4096")
         self.fails(self.home.ask(), 2, "the sentence is empty")

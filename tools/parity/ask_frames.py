@@ -12,7 +12,7 @@ output is sorted unless the task names an order. Commands rated critical do not 
 command runs here (a program is missing), if both give another result when they run again, or if they print and change nothing: then a
 command that does nothing would be right. --tasks takes N of them, evenly drawn. The
 lines of FILE are asked in the default frame only. PYTHON is a virtual environment's that has shell-gpt. The folder ANSWERS keeps the
-answers; what it has is not asked again. Exit 1 if the default frame scores below fence extraction, or, with WICK_TEST_STRICT=1, if a
+answers; what it has is not asked again. Exit 1 if another frame scores higher than the default, or, with WICK_TEST_STRICT=1, if a
 sentence got no usable answer.
 """
 import argparse
@@ -28,7 +28,7 @@ import tempfile
 import time
 
 MOUNTS = ("usr", "etc", "proc", "dev")
-FRAMES = ("json", "line", "fence")  # the first is the default
+FRAMES = ("fence", "json", "line")  # the first is the default
 MAX_TOKENS = "400"  # of an answer to shell-gpt: as many as wick ask allows
 AT_ONCE = 4  # as wick ask --batch
 # Tasks that name an order of the output.
@@ -225,7 +225,9 @@ def main():
             rows = ask(options, bench, FRAMES[0], more, options.answers / "more.jsonl")
             default += [rows[sentence] for sentence in dict.fromkeys(more)]
         unusable = sum("error" in row for row in default)
-        print(f"{len(default)} sentences in the default frame: {unusable} without a usable answer")
+        retried = [row["retries"] for row in default if row.get("retries")]
+        print(f"{len(default)} sentences in the default frame: {unusable} without a usable answer; {len(retried)} needed retries, "
+              f"at most {max(retried, default=0)}")
         before = [tree(root) for root in bench.roots.values()]
         judged, right = score(bench, tasks, answers)
         if before != [tree(root) for root in bench.roots.values()]:
@@ -239,7 +241,7 @@ def main():
         rows = ask_shell_gpt(options, sentences, options.answers / "shell_gpt.jsonl")
         good = sum(is_one_command(options.wick, rows[sentence]["cmd"]) for sentence in sentences)
         print(f"shell-gpt: {good} of {len(sentences)} answers parse as one command")
-    return right[FRAMES[0]] < right["fence"] or (unusable > 0 and os.environ.get("WICK_TEST_STRICT") == "1")
+    return right[FRAMES[0]] < max(right.values()) or (unusable > 0 and os.environ.get("WICK_TEST_STRICT") == "1")
 
 
 if __name__ == "__main__":
