@@ -209,6 +209,32 @@ TEST(AssistUndo, IsKnownWhereItIsProvable) {
                                          folder.path().string(), "/a")});
 }
 
+TEST(AssistUndo, AParentBehindALinkIsTheLinksOwn) {
+  const test::TempDir folder;
+  run("mkdir -p w there/real; ln -s ../there/real w/lnk; echo new > w/a; echo precious > w/c",
+      folder.path());
+  const fs::path work = folder.path() / "w";
+  for (const char* const command : {"mv a lnk/../c", "cp a lnk/../c"}) {
+    const UndoPlan undo = plan(command, work);
+    ASSERT_TRUE(undo.is_known);
+    run(command, work);
+    EXPECT_TRUE(fs::exists(folder.path() / "there/c")) << command;
+    for (const std::string& line : undo.commands)
+      run(line, folder.path());
+    EXPECT_FALSE(fs::exists(folder.path() / "there/c")) << command;
+    EXPECT_TRUE(fs::exists(work / "a") && fs::exists(work / "c")) << command;
+  }
+}
+
+TEST(AssistUndo, ARepositoryBehindAFileIsNotTheOuterOne) {
+  const test::TempDir folder;
+  run("mkdir -p .git/refs/heads sub; echo 'ref: refs/heads/main' > .git/HEAD;"
+      "touch .git/refs/heads/main; echo 'gitdir: elsewhere' > sub/.git",
+      folder.path());
+  EXPECT_TRUE(plan("git switch other", folder.path()).is_known);
+  EXPECT_FALSE(plan("git switch other", folder.path() / "sub").is_known);
+}
+
 // Random sequences: after undo the tree is the old one, or there was no undo before.
 TEST(AssistUndo, TakesBackRandomSequences) {
   const char* const sequences = std::getenv("WICK_TEST_UNDO_SEQUENCES");

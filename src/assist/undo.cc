@@ -42,11 +42,18 @@ struct Place {
     return ::stat(path(name).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   }
 
+  // Only without `..`: behind a link it is not the folder that the text names.
+  std::string shown(const std::string& name) const {
+    const fs::path whole = path(name);
+    const bool has_parent = std::find(whole.begin(), whole.end(), "..") != whole.end();
+    return has_parent ? whole.string() : whole.lexically_normal().string();
+  }
+
   // "mv -n -- b a": absolute, so that it holds from everywhere.
   std::string command(std::string_view beginning, std::initializer_list<std::string> names) const {
     std::string out(beginning);
     for (const std::string& name : names)
-      out += cat(" ", quote_word(fs::path(path(name)).lexically_normal().string(), dialect));
+      out += cat(" ", quote_word(shown(name), dialect));
     return out;
   }
 };
@@ -187,7 +194,10 @@ std::optional<std::string> branch_with_commit(const Place& place) {
   for (fs::path folder = place.cwd; !folder.empty(); folder = folder.parent_path()) {
     std::error_code ignored;
     const fs::path git = folder / ".git";
-    if (fs::is_directory(git, ignored)) {
+    const fs::file_type type = fs::symlink_status(git, ignored).type();
+    if (type != fs::file_type::not_found && type != fs::file_type::directory)
+      return std::nullopt;  // a worktree or submodule: its branch is elsewhere
+    if (type == fs::file_type::directory) {
       std::ifstream in(git / "HEAD");
       std::string head;
       std::getline(in, head);
