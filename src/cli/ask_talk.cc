@@ -60,10 +60,8 @@ class CommandTalk {
     const AskFlags& flags = setup_.flags;
     if (flags.edits && !is_over_) edit();
     if (flags.explains && !is_over_) explain();
-    if (setup_.config.boolean("safety.sandbox") && !is_over_) {
-      WICK_DO(try_in_sandbox());
-    }
     while (!is_over_) {
+      if (setup_.config.boolean("safety.sandbox") && !is_tried_) WICK_DO(try_in_sandbox());
       if (flags.runs) {
         WICK_DO(ask_once());
       } else {
@@ -84,7 +82,7 @@ class CommandTalk {
     confirmation_ = assist::confirmation_of(rule_.level, verdict_, options);
     undo_ = assist::plan_undo(command_, setup_.machine.dialect, verdict_, setup_.machine.cwd);
     removed_ = assist::removed_by(command_, setup_.machine.dialect, verdict_, setup_.machine.cwd);
-    is_shown_ = false;
+    is_shown_ = is_tried_ = false;
   }
 
   void show() {
@@ -361,8 +359,11 @@ class CommandTalk {
     return {};
   }
 
+  // Each command before it is asked about: one that was edited or revised, too.
   Result<void> try_in_sandbox() {
     show();
+    WICK_DO(refuse());
+    is_tried_ = true;
     return try_command(setup_, command_, verdict_);
   }
 
@@ -376,7 +377,7 @@ class CommandTalk {
   Confirmation confirmation_ = {};
   assist::UndoPlan undo_ = {};
   std::optional<std::vector<std::string>> removed_ = {};
-  bool is_shown_ = false, is_edited_ = false, is_over_ = false;
+  bool is_shown_ = false, is_tried_ = false, is_edited_ = false, is_over_ = false;
   int end_ = kExitDeclined;
 };
 

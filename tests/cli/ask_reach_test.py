@@ -234,6 +234,16 @@ class Sandbox(unittest.TestCase):
         self.assertIn("one", self.try_out("cat a"))
         self.assertIn("exit status 7", self.try_out("exit 7")[0])
 
+    def test_what_was_edited_or_revised_is_tried_first(self):
+        if not has_sandbox():
+            self.skip_as_refused()
+            return
+        self.home.says(cmd("touch c"), cmd("touch d2"))
+        terminal = self.home.terminal("--sandbox", "x").until("+ c\n").until(MENU).say("e").until("edit > ").say("2")
+        terminal.until("+ c2\n").until(MENU, times=2).say("v another").until("+ d2\n").until(MENU, times=3).say("q")
+        self.assertEqual(terminal.finish(), 1)
+        self.assertEqual(terminal.seen.count("tried in a sandbox, "), 3)
+
     def skip_as_refused(self):
         self.home.says(cmd("touch c"))
         terminal = self.home.terminal("--sandbox", "x")
