@@ -347,7 +347,8 @@ bool are_at_exit(std::span<const Trap> traps) {
 // Code that runs once, at the end of the shell. In zsh and ksh a function may have its own.
 bool Evaluator::is_exit_trap(const std::vector<Arg>& argv, std::size_t code) const {
   const bool is_of_shell = dialect_ == Dialect::kBash || dialect_ == Dialect::kPosix;
-  return is_of_shell && function_ == nullptr &&
+  const bool sets_another = argv[code].text().find("trap") != std::string::npos;
+  return is_of_shell && function_ == nullptr && !sets_another &&
          std::all_of(argv.begin() + static_cast<std::ptrdiff_t>(code) + 1, argv.end(),
                      [](const Arg& a) {
                        return a.is_exact() && (a.text() == "EXIT" || a.text() == "0");
