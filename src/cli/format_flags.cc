@@ -10,13 +10,18 @@ namespace wick {
 
 void add_format_flags(Flags& flags, FormatOptions& options) {
   Flags group = flags.group("Structured output");
-  group.text("-j,--schema,--json-schema,--json-schema-file", options.schema,
+  const auto text = [&](const std::string& names, std::optional<std::string>& value,
+                        const std::string& help) {
+    const auto set = [&value](const std::string& given) { value = given; };
+    group.setting(names, "TEXT", false, help, set);
+  };
+  text("-j,--schema,--json-schema,--json-schema-file", options.schema,
              "the answer is a JSON document of this schema: a file, or JSON itself");
-  group.text("--grammar,--grammar-file", options.grammar,
+  text("--grammar,--grammar-file", options.grammar,
              "the answer matches this GBNF, EBNF or Lark grammar: a file, or rules (\"root "
              "::= …\")");
-  group.text("--regex", options.regex, "the answer matches this regular expression (ECMA-262)");
-  group.text("--choice", options.choice, "the answer is one of these texts: yes,no");
+  text("--regex", options.regex, "the answer matches this regular expression (ECMA-262)");
+  text("--choice", options.choice, "the answer is one of these texts: yes,no");
 }
 
 namespace {
@@ -40,8 +45,15 @@ std::string to_choices(std::string_view text) {
 }  // namespace
 
 Result<ResponseFormat> response_format(const FormatOptions& o) {
-  const std::string* const all[] = {&o.schema, &o.grammar, &o.regex, &o.choice};
-  const auto is_given = [](const std::string* one) { return !one->empty(); };
+  const std::optional<std::string>* const all[] = {&o.schema, &o.grammar, &o.regex, &o.choice};
+  const auto is_given = [](const auto* one) { return one->has_value(); };
+  const auto is_empty = [](const auto* one) { return one->has_value() && (*one)->empty(); };
+  if (std::any_of(std::begin(all), std::end(all), is_empty)) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "usage",
+                 .message = "the constraint of the answer is empty",
+                 .hint = "give --schema, --grammar, --regex or --choice a value, or leave it out"};
+  }
   if (std::count_if(std::begin(all), std::end(all), is_given) > 1) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "usage",
@@ -49,19 +61,19 @@ Result<ResponseFormat> response_format(const FormatOptions& o) {
                  .hint = "give one of --schema, --grammar, --regex and --choice"};
   }
   ResponseFormat format;
-  if (!o.schema.empty()) {
-    const std::size_t first = o.schema.find_first_not_of(" \t\r\n");
-    const bool is_text = o.schema == "true" || o.schema == "false" ||
-                         (first != std::string::npos && o.schema[first] == '{');
+  if (o.schema) {
+    const std::size_t first = o.schema->find_first_not_of(" \t\r\n");
+    const bool is_text = *o.schema == "true" || *o.schema == "false" ||
+                         (first != std::string::npos && (*o.schema)[first] == '{');
     format.type = "json_schema";
-    WICK_TRY(format.schema, text_or_file(o.schema, is_text));
-  } else if (!o.grammar.empty()) {
+    WICK_TRY(format.schema, text_or_file(*o.schema, is_text));
+  } else if (o.grammar) {
     format.type = "grammar";
-    WICK_TRY(format.schema, text_or_file(o.grammar, o.grammar.find("::=") != std::string::npos));
-  } else if (!o.regex.empty()) {
-    format = {.type = "regex", .schema = o.regex};
-  } else if (!o.choice.empty()) {
-    format = {.type = "choice", .schema = to_choices(o.choice)};
+    WICK_TRY(format.schema, text_or_file(*o.grammar, o.grammar->find("::=") != std::string::npos));
+  } else if (o.regex) {
+    format = {.type = "regex", .schema = *o.regex};
+  } else if (o.choice) {
+    format = {.type = "choice", .schema = to_choices(*o.choice)};
   }
   return format;
 }

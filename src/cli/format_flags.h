@@ -1,6 +1,7 @@
 // The flags of structured output: --schema, --grammar, --regex and --choice.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,7 +11,7 @@
 namespace wick {
 
 struct FormatOptions {
-  std::string schema = {}, grammar = {}, regex = {}, choice = {};
+  std::optional<std::string> schema = {}, grammar = {}, regex = {}, choice = {};
 };
 
 void add_format_flags(Flags& flags, FormatOptions& options);

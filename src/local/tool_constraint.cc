@@ -55,6 +55,7 @@ Error unsupported(std::string_view what) {
 
 Error of_tool(const Tool& tool, Error error) {
   const bool is_unsupported = error.code == ErrorCode::kUnsupported;
+  if (!is_unsupported) error.code = ErrorCode::kInvalid;
   error.id = is_unsupported ? "tool_schema_unsupported" : "bad_tool";
   error.message =
       cat("the parameters of the tool '", printable(tool.name), "': ", error.message);

@@ -298,11 +298,14 @@ class RoutedAnswer final : public Answer {
     if (take_limits() == 0) {
       request_.generation.max_tokens = asked_max_tokens_;
       auto request = continuation_of(*member().provider, request_, candidate().model, said_);
-      if (request && core_->health(candidate()).admit(now()) && start_local(*request)) {
+      Health& health = core_->health(candidate());
+      const bool is_admitted = request && health.admit(now());
+      if (is_admitted && start_local(*request)) {
         broke_off_at_ = from;
         earlier_ = done.usage;
         return true;
       }
+      if (is_admitted) health.left(now());
       core_->limiter(candidate()).undo(pass_);
     }
     at_ = before;

@@ -129,13 +129,7 @@ Result<void> check_key(const Context& context, const http::Request& request,
                        ParsedRequest& parsed) {
   ApiKeys* const keys = context.options.keys.get();
   if (keys == nullptr || request.key_id.empty()) return {};
-  const std::string& name = parsed.request.model;
-  if (!may_ask(context, request.key_id, name)) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "model_not_allowed",
-                 .message = cat("key ", request.key_id, " may not use the model '",
-                                printable(name, 80), "'")};
-  }
+  WICK_DO(check_model(context, request.key_id, parsed.request.model));
   if ((parsed.api & kCounted) == 0) return {};
   const auto prompt = static_cast<std::int64_t>(request.body.size() / kBytesPerToken);
   const std::int64_t answers = std::int64_t{parsed.n} * parsed.request.generation.max_tokens;
@@ -147,6 +141,14 @@ Result<void> check_key(const Context& context, const http::Request& request,
 
 Result<std::string> find_model(const Context& context, const std::string& name) {
   return find_model(context, *served_models(context), name);
+}
+
+Result<void> check_model(const Context& context, const std::string& key,
+                         const std::string& model) {
+  if (may_ask(context, key, model)) return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "model_not_allowed",
+               .message = cat("key ", key, " may not use the model '", printable(model, 80), "'")};
 }
 
 bool may_ask(const Context& context, const std::string& key, const std::string& model) {

@@ -51,6 +51,8 @@ Result<std::string> find_model(const Context& context, const std::string& name);
 
 // Whether the API key with this id may use the model, by the provider's name.
 bool may_ask(const Context& context, const std::string& key, const std::string& model);
+// kInvalid, id "model_not_allowed".
+Result<void> check_model(const Context& context, const std::string& key, const std::string& model);
 
 std::shared_ptr<const Settings> settings_now(const Context& context);  // never null
 

@@ -44,13 +44,16 @@ constexpr Subject kSubjects[] = {
     {"infill_unsupported", "model"},
 };
 
+bool is_of_format(const Error& error) {
+  return error.id.starts_with("schema_") || error.id.starts_with("grammar_") ||
+         error.id.starts_with("regex_");
+}
+
 std::string param_of(const Error& error) {
   const auto* const row = std::find_if(std::begin(kSubjects), std::end(kSubjects),
                                        [&](const Subject& one) { return one.id == error.id; });
   if (row != std::end(kSubjects)) return std::string(row->param);
-  for (const std::string_view kind : {"schema_", "grammar_", "regex_"}) {
-    if (error.id.starts_with(kind)) return "response_format";
-  }
+  if (is_of_format(error)) return "response_format";
   const std::string_view message = error.message;
   const std::string_view path = message.substr(0, message.find(' '));
   return is_field(path.substr(0, path.find_first_of(".["))) ? std::string(path) : "";
@@ -71,8 +74,8 @@ Kind kind_of(const Error& error) {
   if (error.id == "rate_limit_exceeded" || error.id == "provider_rate_limit")
     return {429, "rate_limit_error"};  // route/limiter.h; remote/refusal.cc
   switch (error.code) {
-    case ErrorCode::kNotFound:
-      return {404, kRequest};
+    case ErrorCode::kNotFound:  // a schema may refer to a document that is not there
+      return {is_of_format(error) ? 400 : 404, kRequest};
     case ErrorCode::kUnsupported:  // of the request, or of the provider as such
       return error.id == "not_supported" ? Kind{501, kServer} : Kind{400, kRequest};
     case ErrorCode::kUnavailable:

@@ -65,6 +65,8 @@ http::Reply show_model(const SharedContext& context, const http::Request& reques
     return error_response(
         refusal(*context, name ? bad_field("model", "is missing in the path") : name.error()));
   }
+  if (const auto may = check_model(*context, request.key_id, *name); !may)
+    return error_response(refusal(*context, may.error()));
   const std::vector<ModelInfo> infos = loaded_models(*context);
   ServedModel shown{.name = *name};
   const auto served = served_models(*context);

@@ -41,7 +41,7 @@ http::Reply ollama_version(const SharedContext& context, const http::Request& /*
   return response;
 }
 
-http::Reply ollama_tags(const SharedContext& context, const http::Request& /*request*/,
+http::Reply ollama_tags(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& /*wake*/) {
   const std::vector<ModelInfo> infos = loaded_models(*context);
   http::Response response;
@@ -49,6 +49,7 @@ http::Reply ollama_tags(const SharedContext& context, const http::Request& /*req
   json.object().key("models").array();
   const auto served = served_models(*context);
   for (const ServedModel& model : *served) {
+    if (!may_ask(*context, request.key_id, model.name)) continue;
     write_model(json, *context, model.name, info_of(infos, model.name));
     json.end_object();
   }
@@ -56,12 +57,13 @@ http::Reply ollama_tags(const SharedContext& context, const http::Request& /*req
   return response;
 }
 
-http::Reply ollama_ps(const SharedContext& context, const http::Request& /*request*/,
+http::Reply ollama_ps(const SharedContext& context, const http::Request& request,
                       const std::shared_ptr<Wake>& /*wake*/) {
   http::Response response;
   JsonOut json(response.body);
   json.object().key("models").array();
   for (const ModelInfo& info : loaded_models(*context)) {
+    if (!may_ask(*context, request.key_id, info.name)) continue;
     write_model(json, *context, info.name, &info);
     json.field("size_vram", 0).field("context_length", info.context);
     json.field("expires_at", expiry(*context, info.name)).end_object();
@@ -74,6 +76,8 @@ http::Reply ollama_show(const SharedContext& context, const http::Request& reque
                         const std::shared_ptr<Wake>& /*wake*/) {
   const auto parsed = read_request(*context, kOllamaShow, request);
   if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
+  if (const auto may = check_model(*context, request.key_id, parsed->request.model); !may)
+    return ollama_refusal(refusal(*context, may.error()));
   const std::vector<ModelInfo> infos = loaded_models(*context);
   const ModelInfo* const info = info_of(infos, parsed->request.model);
   http::Response response;

@@ -210,6 +210,12 @@ TEST(ServerRequest, BadMessagesAreNamedByTheirPlace) {
             "messages[0].tool_calls[0]: messages[0].tool_calls[0] has no function with a name");
 }
 
+TEST(ServerRequest, AnEmptyGrammarIsNoneAndAnEmptyGuideIsAnError) {
+  Asked asked;
+  EXPECT_EQ(asked.with(R"("grammar":"")").response_format.type, "text");
+  EXPECT_EQ(asked.with(R"("guided_regex":"")").response_format.type, "regex");
+}
+
 TEST(ServerRequest, ImagesAreRefusedByName) {
   Asked asked;
   const Got got = asked.server.post(

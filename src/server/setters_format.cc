@@ -112,9 +112,10 @@ SetResult set_structured(const JsonValue& value, const Field& field, ParsedReque
 // vLLM's older names guided_json, guided_regex, guided_choice, guided_grammar and
 // structural_tag, llama.cpp's json_schema and grammar.
 SetResult set_guide(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
-  if (value.string() != nullptr && value.string()->empty()) return {};
   constexpr std::string_view kPrefix = "guided_";
   std::string_view key = field.name;
+  const bool is_empty = value.string() != nullptr && value.string()->empty();
+  if (is_empty && !key.starts_with(kPrefix)) return {};  // llama.cpp's clients send it
   if (key.starts_with(kPrefix)) key.remove_prefix(kPrefix.size());
   return set_kind(field.name, key == "json_schema" ? "json" : key, value, parsed);
 }

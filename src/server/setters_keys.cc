@@ -1,4 +1,5 @@
 // Fields of the routes that make, change and revoke API keys, by LiteLLM's names.
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -33,7 +34,14 @@ SetResult set_key_scope(const JsonValue& value, const Field& field, ParsedReques
 }
 
 SetResult set_key_models(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
-  return read_texts(value, field, parsed.keys.rules.models);
+  WICK_DO(read_texts(value, field, parsed.keys.rules.models));
+  for (const std::string& name : parsed.keys.rules.models) {
+    const auto is_bad = [](char c) { return c <= ' ' || c == ',' || c == '\x7f'; };
+    if (name.empty() || std::any_of(name.begin(), name.end(), is_bad))
+      return bad_field(field.name, "has '", printable(name, 40),
+                       "', wanted are names without spaces and commas");
+  }
+  return {};
 }
 
 // As it was written, to the nano-dollar: 0.1 is ten cents, not the nearest double.
@@ -70,8 +78,16 @@ SetResult set_key_parallel(const JsonValue& value, const Field& /*field*/, Parse
   return {};
 }
 
-SetResult set_key_duration(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  parsed.keys.rules.expires = *value.string();
+SetResult set_key_duration(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  const std::string& text = *value.string();
+  int days = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), days);
+  const bool is_span = read.ec == std::errc() && days > 0 && std::string_view(read.ptr) == "d";
+  const bool is_day = text.size() == 10 && text[4] == '-' && text[7] == '-';
+  if (!is_span && !is_day)
+    return bad_field(field.name, "is '", printable(text, 40),
+                     "', wanted is a day (2027-01-31) or a number of days (30d)");
+  parsed.keys.rules.expires = text;
   return {};
 }
 

@@ -24,6 +24,11 @@ def check(*lines, registry=None):
 
 
 class Grammar(unittest.TestCase):
+    def test_an_empty_constraint_is_an_error(self):  # of a variable that is not set, mostly
+        for flag in ("--schema", "--grammar", "--regex", "--choice"):
+            done = subprocess.run([WICK, "run", "-m", "none.gguf", flag, "", "-p", "a"], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, "constraint of the answer is empty" in done.stderr), (2, True), done)
+
     def test_what_is_no_file_of_the_registry_is_not_there(self):
         with tempfile.TemporaryDirectory() as folder:
             inside = pathlib.Path(folder) / "in"

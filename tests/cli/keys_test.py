@@ -165,6 +165,12 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(self.chat(server, local, "tiny:latest")[0], 200)
         self.assertEqual(self.chat(server, far, "remote/m")[0], 200, "another name of an allowed model")
         self.assertEqual(self.chat(server, far)[0], 403)
+        for key, seen in ((local, ["tiny"]), (far, ["far/m"])):
+            self.assertEqual([one["id"] for one in server.json("/v1/models", headers=self.bearer(key))["data"]], seen)
+            self.assertEqual([one["name"] for one in server.json("/api/tags", headers=self.bearer(key))["models"]], seen)
+        self.assertEqual(server.ask("/v1/models/tiny", None, self.bearer(far))[0], 403)
+        self.assertEqual(server.ask("/api/show", {"model": "tiny"}, self.bearer(far))[0], 403)
+        self.assertNotIn("tiny", [one["name"] for one in server.json("/api/ps", headers=self.bearer(far))["models"]])
         for path, body in (("/v1/embeddings", {"input": "a"}), ("/api/chat", {"messages": serving.TALK}), ("/tokenize", {"content": "a"}),
                            ("/v1/messages", {"messages": serving.TALK, "max_tokens": 4}), ("/v1/responses", {"input": "a"}),
                            ("/v1/completions", {"prompt": "a"})):
@@ -317,8 +323,11 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         before = self.file.read_text()
         for body, status in (({"key": "abcdefghijkl"}, 404), ({}, 404), ({"key": plain["id"], "scope": "admin"}, 400),
                              ({"key": plain["id"], "budget_duration": "day"}, 400), ({"key": plain["id"], "key_alias": "a\nb infer"}, 400),
-                             ({"key": plain["id"], "duration": "x"}, 400), ({"key": 1}, 400)):
+                             ({"key": plain["id"], "duration": "x"}, 400), ({"key": plain["id"], "duration": "0d"}, 400), ({"key": plain["id"], "models": ["a b"]}, 400),
+                             ({"key": 1}, 400)):
             self.assertEqual(server.ask("/key/update", body, headers)[0], status, body)
+        for field, value in (("duration", "1h"), ("models", ["a,b"])):
+            self.assertEqual(server.json("/key/update", {"key": plain["id"], field: value}, headers, 400)["error"]["param"], field)
         self.assertEqual(server.ask("/key/block", {}, headers)[0], 404)
         self.assertEqual(self.file.read_text(), before)
         self.assertNotIn(plain["key"][21:], server.end()[2])
