@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "config/presets.h"
 
 namespace wick {
 
@@ -90,9 +91,10 @@ Result<Config> Config::load(const ConfigSources& sources) {
 }
 
 Result<void> Config::set_file(const std::vector<TomlEntry>& entries, std::string_view path) {
-  for (const TomlEntry& entry : entries) {
+  for (TomlEntry entry : entries) {
     const std::string place = cat(path, ":", entry.line, ":", entry.column);
     if (is_table(entry.key) || is_list_table(entry.key)) continue;
+    if (!expand_preset(entry)) continue;
     const Option* const row = find_option(entry.key);
     if (row == nullptr) return unknown_key(entry.key, place);
     auto checked = check_option(*row, entry.value);

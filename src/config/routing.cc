@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "config/presets.h"
 #include "config/price_file.h"
 
 namespace wick {
@@ -415,7 +416,8 @@ Result<void> check_names(const RoutingSettings& settings) {
 
 }  // namespace
 
-Result<RoutingSettings> routing_settings(const Object& tables) {
+Result<RoutingSettings> routing_settings(const Object& given) {
+  WICK_TRY(const Object tables, expand_presets(given));
   RoutingSettings out;
   for (const std::string_view key : {"provider", "route"}) {
     const Array* const list = list_of(tables, key);

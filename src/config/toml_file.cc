@@ -127,8 +127,9 @@ JsonValue to_json_value(const toml::node& node) {
   return nullptr;
 }
 
-constexpr std::string_view kListTables[] = {"provider", "route", "alias", "budget",
-                                            "limits", "response_cache"};
+constexpr std::string_view kListTables[] = {"provider", "route",    "alias",
+                                            "budget",   "limits",   "response_cache",
+                                            "remote",   "fallback", "performance"};
 
 Result<toml::table> parse_table(std::string_view text, std::string_view path) {
   if (text.size() > kMaxConfigBytes) {
