@@ -279,58 +279,101 @@ Result<std::string> EarleyRecognizer::shortest(StateId id) {
   begin(kMaskFuel);
   if (id == kDeadState || id == kFailedState) return Recognizer::shortest(id);
   if (accepts(id)) return std::string();
-  const std::string* best = nullptr;
-  std::string out;
+  std::optional<ShortText> best;
+  bool goes_on = false;
   for (const Items* const items : {&states_[id].items, &blocks_[states_[id].block].terminals}) {
     for (const Item& item : *items) {
-      WICK_TRY(const auto text, productions_.shortest_of(symbol(item), item.rest));
-      const std::string* const tail = text ? tail_of(item) : nullptr;
+      WICK_TRY(auto text, productions_.shortest_of(symbol(item), item.rest));
+      const ShortText* const tail = text ? tail_of(item) : nullptr;
       if (tail == nullptr) continue;
-      if (best != nullptr && text->size() + tail->size() >= out.size()) continue;
-      best = tail;
-      out = *text + *tail;
+      if (best && text->bytes.size() + tail->bytes.size() >= best->bytes.size()) continue;
+      goes_on = item.is_begun && !text->bytes.empty();
+      text->add(*tail);
+      best = std::move(text);
     }
   }
-  // A lexeme that goes on takes what the next one should begin with, so the parts may be no end.
-  const bool is_end = best != nullptr && (!productions_.is_lexed || accepts(step_all(id, out)));
-  return is_end ? Result<std::string>(std::move(out)) : Recognizer::shortest(id);
+  if (best && !productions_.is_lexed) return std::move(best->bytes);
+  auto end = best ? lexed(id, *best, goes_on) : std::nullopt;
+  return end ? Result<std::string>(*std::move(end)) : Recognizer::shortest(id);
+}
+
+std::optional<std::string> EarleyRecognizer::lexed(StateId state, const ShortText& text,
+                                                   bool goes_on) {
+  std::string out;
+  std::size_t begin = 0;
+  const auto add = [&](std::string_view part) {
+    state = step_all(state, part);
+    out += part;
+  };
+  for (std::size_t i = 0; i <= text.cuts.size(); ++i) {
+    const std::size_t end = i < text.cuts.size() ? text.cuts[i] : text.bytes.size();
+    const std::string* const before = goes_on ? nullptr : between(state, text.bytes[begin]);
+    if (before == nullptr && !goes_on) return std::nullopt;
+    if (before != nullptr) add(*before);
+    add(std::string_view(text.bytes).substr(begin, end - begin));
+    goes_on = false;
+    begin = end;
+  }
+  return accepts(state) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+const std::string* EarleyRecognizer::between(StateId state, char next) {
+  static const std::string kNothing;
+  if (!takes(state, next)) return &kNothing;
+  for (const std::string& one : productions_.ignored) {
+    if (!takes(state, one.front()) && !takes(step_all(state, one), next)) return &one;
+  }
+  return nullptr;
+}
+
+bool EarleyRecognizer::takes(StateId state, char byte) {
+  if (state == kFailedState) return false;
+  const Items& items = states_[state].items;
+  return std::any_of(items.begin(), items.end(), [&](const Item& item) {
+    return item.is_begun && productions_.step(symbol(item), item.rest,
+                                              static_cast<unsigned char>(byte)) != kDeadState;
+  });
 }
 
 // Behind the symbol at the dot.
-const std::string* EarleyRecognizer::tail_of(const Item& item) {
+const ShortText* EarleyRecognizer::tail_of(const Item& item) {
   Item key = item;
   key.rest = 0;
   key.is_begun = false;
   if (const auto known = tails_.find(key); known != tails_.end()) return &known->second;
-  std::string text;
+  ShortText text;
   for (std::size_t i = item.dot + 1; i < of(item).right.size(); ++i) {
     const Symbol& next = of(item).right[i];
     if (next.is_terminal) {
       const auto part = productions_.shortest_of(next, productions_.begun(next));
       if (!part || !*part) return nullptr;
-      text += **part;
+      text.add(**part);
     } else {
       if (!productions_.shortest[next.id]) return nullptr;
-      text += *productions_.shortest[next.id];
+      text.add(*productions_.shortest[next.id]);
     }
   }
-  const std::string* const behind = return_of(item.caller);
-  if (behind == nullptr || text.size() + behind->size() > kMaxShortestBytes) return nullptr;
-  if (!fits(1 + text.size() / sizeof(Item))) return nullptr;
-  return &tails_.emplace(key, text + *behind).first->second;
+  const ShortText* const behind = return_of(item.caller);
+  if (behind == nullptr || text.bytes.size() + behind->bytes.size() > kMaxShortestBytes)
+    return nullptr;
+  text.add(*behind);
+  const std::size_t n_bytes = text.bytes.size() + text.cuts.size() * sizeof text.cuts[0];
+  if (!fits(1 + n_bytes / sizeof(Item))) return nullptr;
+  return &tails_.emplace(key, std::move(text)).first->second;
 }
 
-const std::string* EarleyRecognizer::return_of(CallerId caller) {
-  static const std::string kNothing;
+const ShortText* EarleyRecognizer::return_of(CallerId caller) {
+  static const ShortText kNothing;
   if (caller == kRoot) return &kNothing;
   if (const auto known = returns_.find(caller); known != returns_.end()) return &known->second;
   constexpr std::size_t kMaxOpen = 1'000;
   if (open_returns_.size() >= kMaxOpen || !open_returns_.emplace(caller, true).second)
     return nullptr;  // the shortest way out does not come back
-  const std::string* best = nullptr;
+  const ShortText* best = nullptr;
   for (const Item& item : waiting(caller)) {
-    const std::string* const tail = tail_of(item);
-    if (tail != nullptr && (best == nullptr || tail->size() < best->size())) best = tail;
+    const ShortText* const tail = tail_of(item);
+    if (tail != nullptr && (best == nullptr || tail->bytes.size() < best->bytes.size()))
+      best = tail;
   }
   open_returns_.erase(caller);
   if (best == nullptr) return nullptr;

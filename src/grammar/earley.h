@@ -103,8 +103,13 @@ class EarleyRecognizer final : public Recognizer {
   bool fits(std::size_t n_items);
 
   // The shortest text from behind the item to the end of the document.
-  const std::string* tail_of(const Item& item);
-  const std::string* return_of(CallerId caller);
+  const ShortText* tail_of(const Item& item);
+  const ShortText* return_of(CallerId caller);
+  // The text as a lexer reads it: with ignored text before a lexeme that one in progress would take
+  // for its own. `goes_on`: the text begins with the rest of one. Empty: it is no end.
+  std::optional<std::string> lexed(StateId state, const ShortText& text, bool goes_on);
+  const std::string* between(StateId state, char next);  // null: nothing helps
+  bool takes(StateId state, char byte);  // a lexeme in progress goes on with the byte
 
   Productions productions_;
   std::vector<State> states_ = {State{}};  // the first is kDeadState
@@ -114,8 +119,8 @@ class EarleyRecognizer final : public Recognizer {
   std::vector<Caller> callers_ = {Caller{}};  // the first is kRoot
   std::map<Caller, CallerId> caller_ids_ = {};
   std::unordered_map<std::uint64_t, StateId> steps_ = {};
-  std::map<Item, std::string> tails_ = {};
-  std::map<CallerId, std::string> returns_ = {};
+  std::map<Item, ShortText> tails_ = {};
+  std::map<CallerId, ShortText> returns_ = {};
   std::map<CallerId, bool> open_returns_ = {};
   std::size_t n_items_ = 0;
   std::uint64_t fuel_ = 0;

@@ -46,6 +46,7 @@ struct GrammarRules {
   std::uint32_t start = 0;  // index into rules
   // Lexemes are read greedily: where one may go on with a byte, none begins with it.
   bool is_lexed = false;
+  std::vector<std::uint32_t> ignored = {};  // nodes of Lark's %ignore
 };
 
 enum class GrammarSyntax { kDetect, kGbnf, kEbnf, kLark };

@@ -38,7 +38,7 @@ class Parser : private GrammarText {
     WICK_DO(check_defined());
     WICK_DO(check_terminals());
     out_.start = start->second;
-    if (!ignored_.empty()) ignore_between();
+    if (!out_.ignored.empty()) ignore_between();
     return std::move(out_);
   }
 
@@ -81,7 +81,7 @@ class Parser : private GrammarText {
     space(false);
     if (name == "ignore") {
       WICK_TRY(const std::uint32_t what, choice(0));
-      ignored_.push_back(what);
+      out_.ignored.push_back(what);
       return {};
     }
     if (name == "import") return import();
@@ -459,7 +459,7 @@ class Parser : private GrammarText {
 
   // Behind each terminal of a rule, and before the start.
   void ignore_between() {
-    const std::uint32_t what = add({.kind = Kind::kChoice, .children = ignored_});
+    const std::uint32_t what = add({.kind = Kind::kChoice, .children = out_.ignored});
     const auto ignored = static_cast<std::uint32_t>(out_.rules.size());
     out_.rules.push_back({.name = "%ignore", .body = what, .is_defined = true, .is_lexeme = true});
     const std::uint32_t one = add({.kind = Kind::kRule, .rule = ignored});
@@ -498,7 +498,6 @@ class Parser : private GrammarText {
   }
 
   const TokenNames& names_of_;
-  std::vector<std::uint32_t> ignored_ = {};
   std::vector<std::pair<std::uint32_t, std::string_view>> imports_ = {};
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "grammar/earley.h"
 #include "grammar/limits.h"
 
@@ -62,13 +63,27 @@ TEST(Lark, TerminalsAreGreedy) {
 
 // What is the fewest for each terminal is no end where a lexer reads them as one.
 TEST(Lark, AShortEndIsATextOfTheLanguage) {
-  const auto end_of = [](const char* grammar) {
+  const auto end_of = [](const std::string& grammar, std::string_view begun = {}) {
     const auto made = *EarleyRecognizer::parse(grammar, {});
-    const auto end = made->shortest(made->start());
+    const StateId state = made->step_all(made->start(), begun);
+    const auto end = made->shortest(state);
+    EXPECT_TRUE(!end || made->accepts(made->step_all(state, *end))) << grammar;
     return end ? *end : end.error().id;
   };
-  EXPECT_EQ(end_of("start: NAME \";\" NAME\nNAME: /[a-z]+/"), "a;a");
-  EXPECT_EQ(end_of("start: NAME NAME\nNAME: /[a-z]+/\n%ignore \" \""), "no_short_end");
+  const std::string name = "\nNAME: /[a-z]+/\n";
+  EXPECT_EQ(end_of("start: NAME \";\" NAME" + name), "a;a");
+  EXPECT_EQ(end_of("start: NAME NAME" + name), "no_short_end");
+  const std::string two = "start: NAME NAME" + name + "%ignore \" \"";
+  EXPECT_EQ(end_of(two), "a a");
+  EXPECT_EQ(end_of(two, "ab"), " a");
+  EXPECT_EQ(end_of(two, "ab "), "a");
+  EXPECT_EQ(end_of(two, "ab c"), "");
+  const std::string let = cat("start: (\"let\" NAME | NAME \"=\" STRING) \";\"", name,
+                              "STRING: /\"[^\"]*\"/\n", "%ignore /--[^\\n]*\\n/\n%ignore /\\s/");
+  EXPECT_EQ(end_of(let, "let"), " a;") << "the shortest ignored text";
+  EXPECT_EQ(end_of(let, "x=\"a b"), "\";");
+  EXPECT_EQ(end_of("start: N \"..\" N\nN: /[0-9]+(\\.[0-9]*)?/\n%ignore /\\s/"), "0 ..0");
+  EXPECT_EQ(end_of("start: A \"b\"\nA: /[ab ]+/\n%ignore \" \""), "no_short_end");
 }
 
 TEST(Lark, TextsRangesAndFlags) {

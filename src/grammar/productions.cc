@@ -39,6 +39,7 @@ class Maker {
     WICK_DO(keep_productive());
     find_nullable();
     WICK_DO(find_shortest());
+    WICK_DO(find_ignored());
     return std::move(out_);
   }
 
@@ -289,26 +290,41 @@ class Maker {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
       for (const Production& one : out_.all) {
-        std::string text;
+        ShortText text;
         bool is_known = true;
         for (const Symbol& symbol : one.right) {
+          std::optional<ShortText> part;
           if (symbol.is_terminal) {
-            WICK_TRY(const auto part, out_.shortest_of(symbol, out_.begun(symbol)));
-            is_known = is_known && part.has_value();
-            text += part.value_or("");
+            WICK_TRY(part, out_.shortest_of(symbol, out_.begun(symbol)));
           } else {
-            is_known = is_known && out_.shortest[symbol.id].has_value();
-            text += out_.shortest[symbol.id].value_or("");
+            part = out_.shortest[symbol.id];
           }
-          if (text.size() > kMaxShortestBytes) is_known = false;
+          is_known = part.has_value();
+          if (is_known) text.add(*part);
+          if (text.bytes.size() > kMaxShortestBytes) is_known = false;
           if (!is_known) break;
         }
         auto& best = out_.shortest[one.left];
-        if (!is_known || (best && best->size() <= text.size())) continue;
+        if (!is_known || (best && best->bytes.size() <= text.bytes.size())) continue;
         best = std::move(text);
         has_changed = true;
       }
     }
+    return {};
+  }
+
+  // Of each %ignore a blank where it may be one, else its shortest text.
+  Result<void> find_ignored() {
+    std::vector<std::string>& all = out_.ignored;
+    for (const std::uint32_t node : rules_.ignored) {
+      const Symbol ignored = terminal(expr_of(node));
+      const StateId blank = out_.step(ignored, out_.begun(ignored), ' ');
+      WICK_TRY(auto text, out_.shortest_of(ignored, out_.begun(ignored)));
+      if (blank != kFailedState && out_.accepts(ignored, blank)) text = ShortText{.bytes = " "};
+      if (text && !text->bytes.empty()) all.push_back(std::move(text->bytes));
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
     return {};
   }
 
@@ -336,12 +352,24 @@ bool Productions::accepts(const Symbol& terminal, std::uint32_t state) const noe
                                 : documents[terminal.document - 1]->accepts(state);
 }
 
-Result<std::optional<std::string>> Productions::shortest_of(const Symbol& terminal,
-                                                            std::uint32_t state) {
-  if (terminal.document == 0) return automaton->shortest(state);
-  auto text = documents[terminal.document - 1]->shortest(state);
-  if (!text) return std::optional<std::string>();
-  return std::optional(*std::move(text));
+void ShortText::add(const ShortText& behind) {
+  const auto at = static_cast<std::uint32_t>(bytes.size());
+  if (!bytes.empty() && !behind.bytes.empty()) cuts.push_back(at);
+  for (const std::uint32_t cut : behind.cuts)
+    cuts.push_back(at + cut);
+  bytes += behind.bytes;
+}
+
+Result<std::optional<ShortText>> Productions::shortest_of(const Symbol& terminal,
+                                                          std::uint32_t state) {
+  std::optional<ShortText> out;
+  if (terminal.document == 0) {
+    WICK_TRY(auto text, automaton->shortest(state));
+    if (text) out = ShortText{.bytes = *std::move(text)};
+  } else if (auto text = documents[terminal.document - 1]->shortest(state)) {
+    out = ShortText{.bytes = *std::move(text)};
+  }
+  return out;
 }
 
 Result<Productions> make_productions(const GrammarRules& rules) {
