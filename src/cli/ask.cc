@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "assist/limits.h"
 #include "base/strings.h"
@@ -115,6 +116,12 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
   return kExitOk;
 }
 
+// A talk whose terminal is lost ends as if it was declined; a command that runs gets the signal.
+void decline_on_hangup() {
+  const auto before = std::signal(SIGHUP, [](int) { ::_exit(kExitDeclined); });
+  if (before == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
 Result<int> run_ask(const AskFlags& f) {
   WICK_DO(check_flags(f));
   WICK_TRY(const auto setup, set_up_ask(f));
@@ -129,6 +136,7 @@ Result<int> run_ask(const AskFlags& f) {
   assist::Conversation talk(*model.provider, setup->propose_settings(), std::move(prompt));
   const bool is_talk = is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO) && !f.is_json &&
                        !f.prints && !f.is_widget && !f.is_dry;
+  if (is_talk) decline_on_hangup();
   std::vector<assist::Proposal> proposals;
   WICK_TRY(assist::Proposal first, interruptible(talk, [&] { return talk.propose(); }));
   proposals.push_back(std::move(first));

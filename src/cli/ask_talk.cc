@@ -282,12 +282,15 @@ class CommandTalk {
     if (verdict_.effects.empty()) print({"  output only\n"});
     if (!setup_.flags.explains) return;
     const auto words =
-        interruptible(conversation_, [&] { return conversation_.explain(command_); });
+        interruptible(conversation_, [&] { return conversation_.explain(told()); });
     if (!words) return report(words.error(), false);
     print({"the model says, which proves nothing: "});
     print_answer(trimmed(*words));
     print({"\n"});
   }
+
+  // The command as the model reads it: a secret that the user typed stays here.
+  std::string told() const { return setup_.is_remote ? assist::masked(command_) : command_; }
 
   Result<void> revise(std::string sentence) {
     if (sentence.empty() && !read("change > ", sentence)) return {};
@@ -296,7 +299,7 @@ class CommandTalk {
     if (const auto fits = setup_.check_sentence(sentence); !fits)
       return report(fits.error(), false), Result<void>();
     const auto next = interruptible(
-        conversation_, [&] { return conversation_.revise(sentence, is_edited_ ? command_ : ""); });
+        conversation_, [&] { return conversation_.revise(sentence, is_edited_ ? told() : ""); });
     if (!next && next.error().code == ErrorCode::kCancelled) return next.error();
     if (!next) return report(next.error(), false), Result<void>();
     is_edited_ = false;

@@ -115,8 +115,9 @@ Action setup_init(Flags flags) {
   flags.required_text("SHELL", o->shell, "bash, zsh or fish");
   o->settings.add(flags, {"shell.key"});
   flags.remark(
-      "Put this into ~/.bashrc: eval \"$(wick init bash)\"; into ~/.zshrc: eval \"$(wick init "
-      "zsh)\"; into config.fish: wick init fish | source");
+      "bash: wick init bash >~/.wick.bash && echo '. ~/.wick.bash' >>~/.bashrc; zsh: wick init zsh "
+      ">~/.wick.zsh && echo '. ~/.wick.zsh' >>~/.zshrc; fish: wick init fish "
+      ">~/.config/fish/conf.d/wick.fish");
   return [o] { return run_init(*o); };
 }
 

@@ -62,13 +62,33 @@ class Reach(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.home = asking.Home(PROGRAM, folder.name)
 
-    def test_a_remote_model_gets_what_show_prompt_prints_and_no_canary(self):
+    def start_upstream(self):
+        Upstream.got.clear()
         upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
         threading.Thread(target=upstream.serve_forever, daemon=True).start()
         self.addCleanup(upstream.server_close)
         self.addCleanup(upstream.shutdown)
         (self.home.config / "config.toml").write_text(
             f'[[provider]]\nname = "up"\nkind = "vllm"\nendpoint = "http://127.0.0.1:{upstream.server_port}/v1"\nmodels = ["m"]\n')
+
+    def test_a_secret_that_is_typed_into_the_command_stays_here(self):
+        self.start_upstream()
+        secrets = [f"canary{n}x{os.urandom(8).hex()}" for n in range(3)]
+        terminal = self.home.terminal("-e", "list files", environment={"WICK_LOCAL_MODEL_PATH": "up/m"}).until(MENU).say("e").until("edit > ls")
+        terminal.say(f" --password={secrets[0]} https://me:{secrets[1]}@host API_TOKEN={secrets[2]}").until(secrets[2] + "\nrisk").until(MENU, times=2)
+        terminal.say("v shorter").until(MENU, times=3).say("e").until("edit > ls", times=2).say(f" -u me:{secrets[0]}; export TOKEN={secrets[1]}")
+        terminal.until(MENU, times=4).say("x").until(MENU, times=5).say("")
+        self.assertEqual(terminal.finish(), 1)
+        requests = [json.loads(body)["messages"] for _, body in Upstream.got]
+        self.assertEqual(len(requests), 4)  # a proposal, its explanation, the change, an explanation
+        self.assertIn("--password=***", requests[2][-2]["content"])
+        self.assertIn("-u me:***", requests[3][-1]["content"])
+        kept = json.dumps(requests) + (self.home.home / ".local/state/wick/history.jsonl").read_text()
+        for secret in secrets:
+            self.assertNotIn(secret, kept)
+
+    def test_a_remote_model_gets_what_show_prompt_prints_and_no_canary(self):
+        self.start_upstream()
         canaries = [f"canary{n:02}x{os.urandom(8).hex()}" for n in range(50)]
         for canary in canaries[:20]:
             (self.home.work / canary).touch()

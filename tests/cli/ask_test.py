@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,14 @@ class WithoutTerminal(Asked):
 
     def test_a_missing_model_is_an_error_with_a_hint(self):
         self.fails(self.home.ask("-m", self.home.folder / "none.gguf", "x"), 4, "none.gguf", "hint: ")
+        done = self.home.ask("-m", self.home.folder / "none.gguf", "--json", "x")
+        self.assertEqual((done.returncode, sorted(json.loads(done.stdout)["error"])), (4, ["code", "hint", "message"]))
+
+    def test_a_safe_command_has_its_line_without_colors(self):
+        self.home.says(cmd("ls -la"))
+        done = self.home.ask("list all files", environment={"NO_COLOR": ""})
+        self.assertEqual((done.stdout, done.stderr.decode().split()[:2]), (b"ls -la\n", ["risk:", "safe"]))
+        self.assertNotIn(b"\x1b", done.stderr)
 
     def test_a_question_is_no_command(self):
         self.home.says('{"ask": "which file?"}')
@@ -204,6 +213,25 @@ class Rules(Asked):
 
 
 class AtTerminal(Asked):
+    def test_colors_are_for_a_terminal_without_no_color(self):
+        self.home.says(cmd("ls -la"))
+        for no_color, has_color in (("", True), ("1", False)):
+            terminal = self.home.terminal("list all files", environment={"NO_COLOR": no_color}).until(MENU).say("")
+            self.assertEqual(terminal.finish(), 1)
+            self.assertEqual(re.search(rb"risk: \x1b\[[0-9;]*msafe", terminal.raw) is not None, has_color, terminal.raw)
+            self.assertEqual(b"risk: safe" in terminal.raw, not has_color)
+
+    def test_a_redirected_output_gets_the_command_alone(self):
+        self.home.says(cmd("touch marker"))
+        with open(self.home.folder / "out", "w+b") as out:
+            terminal = self.home.terminal("-x", "-y", "x", stdout=out)
+            self.assertEqual(terminal.finish(), 0)
+            out.seek(0)
+            self.assertEqual(out.read(), b"touch marker\n")
+        self.assertIn("…", terminal.seen)  # the progress
+        self.assertIn("risk: moderate", terminal.seen)
+        self.assertFalse(self.marker.exists())
+
     def test_enter_and_other_words_quit_and_nothing_runs(self):
         self.home.says(cmd("touch marker"))
         for word in ("", "q", "n", "no"):
@@ -230,8 +258,9 @@ class AtTerminal(Asked):
         self.home.says(cmd("touch marker"))
         terminal = self.home.terminal("-x", "x").until("Run this command? [y/N] ").say("")
         self.assertEqual((terminal.finish(), self.marker.exists()), (1, False))
-        self.assertEqual(self.home.terminal("-x", "x").until("[y/N] ").say("y").finish(), 0)
-        self.assertTrue(self.marker.exists())
+        self.home.says(cmd("touch marker; (exit 7)"))
+        terminal = self.home.terminal("-x", "x").until("touch marker; (exit 7)\nrisk: moderate").until("[y/N] ").say("y")
+        self.assertEqual((terminal.finish(), self.marker.exists()), (7, True))
 
     def test_high_wants_the_word_and_yes_does_not_cover_it(self):
         self.home.says(cmd(DANGER))
@@ -294,7 +323,7 @@ class AtTerminal(Asked):
         self.assertEqual(terminal.finish(), 130)
         terminal = self.home.terminal("x").until(MENU)
         os.close(terminal.end)
-        self.assertNotEqual(terminal.run.wait(timeout=30), 0)
+        self.assertEqual(terminal.run.wait(timeout=30), 1)
         self.home.says(None)
         terminal = self.home.terminal("x").until("…")
         took = terminal.interrupt()

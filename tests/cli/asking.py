@@ -80,7 +80,7 @@ class Home:
 class Terminal:
     """A program on a controlling terminal of its own; what it writes is gathered, without carriage returns."""
 
-    def __init__(self, home, *arguments, program=None, environment=()):
+    def __init__(self, home, *arguments, program=None, environment=(), stdout=None):
         self.end, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, b"\x28\x00\x8c\x00\x00\x00\x00\x00")  # 40 lines of 140
 
@@ -88,7 +88,7 @@ class Terminal:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        self.run = subprocess.Popen([program or home.program, *map(str, arguments)], stdin=other, stdout=other, stderr=other,
+        self.run = subprocess.Popen([program or home.program, *map(str, arguments)], stdin=other, stdout=stdout or other, stderr=other,
                                     cwd=home.work, env={**home.environment, **dict(environment)}, preexec_fn=lead)
         os.close(other)
         os.set_blocking(self.end, False)

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Page and the beginning of a block that is tested elsewhere.
 ELSEWHERE = {
     ("docs/ask.md", "$ wick ask remove the temporary files"): "tests/cli/ask_test.py",
-    ("docs/ask.md", 'eval "$(wick init bash)"'): "tests/cli/ask_test.py",
+    ("docs/ask.md", "wick init bash >~/.wick.bash"): "tests/cli/ask_test.py",
     ("docs/ask.md", "[[deny]]"): "tests/cli/ask_test.py",
     ("docs/server.md", "$ wick serve -m model.gguf"): "tests/cli/serve_test.py",
     ("docs/templates.md", "python3 tools/parity"): ".ci/long fuzz_templates",
