@@ -104,9 +104,8 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
     const shell::Verdict verdict = setup.judge(one.command);
     const assist::RuleResult result = setup.ruled(one.command, verdict);
     print_text(one.command + "\n");
-    const shell::Effect* const worst = assist::worst_effect(verdict);
     note({"risk: ", printable(shell::name(result.level)), "  ",
-          printable(worst == nullptr ? "" : worst->why, 2000), "\n"});
+          printable(reason_of(verdict), 2000), "\n"});
     if (setup.flags.is_dry) print_effects(one.command, verdict, true);
   }
   record(setup, {.sentence = sentence,

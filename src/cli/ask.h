@@ -79,6 +79,9 @@ Error denied(const assist::RuleResult& result);
 Object to_object(const AskSetup& setup, const std::string& sentence,
                  const assist::Proposal& proposal);
 
+// Why the verdict has its level: the worst effect.
+std::string reason_of(const shell::Verdict& verdict);
+
 // "risk: moderate  deletes …", and the effects of what is high.
 void print_risk(const std::string& command, const shell::Verdict& verdict, shell::Level level,
                 bool is_long);

@@ -282,15 +282,20 @@ Object to_object(const AskSetup& setup, const std::string& sentence,
   return out;
 }
 
+std::string reason_of(const shell::Verdict& verdict) {
+  const shell::Effect* const worst = assist::worst_effect(verdict);
+  if (worst != nullptr) return std::string(worst->why);
+  return verdict.level == Level::kSafe ? "output only" : "";
+}
+
 void print_risk(const std::string& command, const shell::Verdict& verdict, Level level,
                 bool is_long) {
   constexpr int kOut = STDOUT_FILENO;
   const Color shade = level == Level::kSafe       ? Color::kGreen
                       : level == Level::kModerate ? Color::kYellow
                                                   : Color::kRed;
-  const shell::Effect* const worst = assist::worst_effect(verdict);
   print({"risk: ", color(kOut, shade), padded(printable(shell::name(level)), 9),
-         color(kOut, Color::kNone), " ", printable(worst == nullptr ? "" : worst->why, 2000)});
+         color(kOut, Color::kNone), " ", printable(reason_of(verdict), 2000)});
   if (verdict.error)
     print({" (line ", verdict.error->line, ", column ", verdict.error->column, ")"});
   print({"\n"});

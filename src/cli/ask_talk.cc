@@ -59,7 +59,10 @@ class CommandTalk {
     }
     const AskFlags& flags = setup_.flags;
     if (flags.edits && !is_over_) edit();
-    if (flags.explains && !is_over_) explain();
+    if (flags.explains && !is_over_) {
+      show();
+      explain_by_model();
+    }
     while (!is_over_) {
       if (setup_.config.boolean("safety.sandbox") && !is_tried_) WICK_DO(try_in_sandbox());
       if (flags.runs) {
@@ -89,7 +92,7 @@ class CommandTalk {
     if (is_shown_) return;
     is_shown_ = true;
     print_text(command_ + "\n");
-    print_risk(command_, verdict_, rule_.level, false);
+    print_risk(command_, verdict_, rule_.level, setup_.flags.explains);
     if (rule_.rule != nullptr && !rule_.rule->reason.empty())
       print({"rule: ", printable(rule_.rule->reason, 2000), "\n"});
     if (verdict_.level == Level::kSafe && !verdict_.error) return;
@@ -280,7 +283,10 @@ class CommandTalk {
     print({printable(command_, setup_.max_command), "\n"});
     print_effects(command_, verdict_, true);
     if (verdict_.effects.empty()) print({"  output only\n"});
-    if (!setup_.flags.explains) return;
+    if (setup_.flags.explains) explain_by_model();
+  }
+
+  void explain_by_model() {
     const auto words =
         interruptible(conversation_, [&] { return conversation_.explain(told()); });
     if (!words) return report(words.error(), false);

@@ -102,8 +102,7 @@ Result<int> answer_widget(const AskSetup& setup, const std::string& sentence,
   const shell::Verdict verdict = setup.judge(line, shell::Mode::kInteractive);
   const assist::RuleResult result = setup.ruled(line, verdict);
   if (result.is_denied) return denied(result);
-  const shell::Effect* const worst = assist::worst_effect(verdict);
-  const std::string why = worst == nullptr ? "" : worst->why;
+  const std::string why = reason_of(verdict);
   const bool is_critical = result.level == Level::kCritical || verdict.level == Level::kCritical;
   if (is_critical) {
     line = comment(why, proposal.command, dialect);

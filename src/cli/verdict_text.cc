@@ -4,7 +4,6 @@
 
 #include "base/strings.h"
 #include "cli/out.h"
-#include "shell/limits.h"
 
 namespace wick {
 
@@ -30,23 +29,30 @@ Object to_object(const shell::Verdict& verdict) {
 
 namespace {
 
-std::string marks(const std::string& command, shell::Span span) {
+constexpr std::size_t kMaxMarked = 400;  // bytes: a few lines of a terminal
+
+// Whether marks below the command stand at its bytes.
+bool has_columns(const std::string& command) {
+  return command.size() <= kMaxMarked && command.find('\n') == std::string::npos &&
+         printable(command, command.size() + 1).view() == command;
+}
+
+std::string marks(const std::string& command, shell::Span span, bool is_marked) {
   const auto begin = static_cast<std::size_t>(std::max(0, span.begin));
   const std::size_t end =
       std::min(static_cast<std::size_t>(std::max(span.end, span.begin + 1)), command.size());
-  if (command.find('\n') != std::string::npos ||
-      printable(command, command.size() + 1).view() != command)
-    return cat("bytes ", begin, " to ", end);
+  if (!is_marked) return cat("bytes ", begin, " to ", end);
   return std::string(begin, ' ') + std::string(end > begin ? end - begin : 1, '^');
 }
 
 }  // namespace
 
 void print_effects(const std::string& command, const shell::Verdict& verdict, bool is_long) {
+  const bool is_marked = has_columns(command);
   for (const shell::Effect& effect : verdict.effects) {
     const bool is_shown = is_long || shell::level_of(effect) > shell::Level::kSafe;
     if (!is_shown) continue;
-    print({"  ", printable(marks(command, effect.span), shell::kMaxSource), "  ",
+    print({"  ", printable(marks(command, effect.span, is_marked), kMaxMarked), "  ",
            printable(shell::name(shell::level_of(effect))), ": ", printable(effect.why), "\n"});
   }
   if (!verdict.suggestion.empty()) print({"  safer: ", printable(verdict.suggestion), "\n"});

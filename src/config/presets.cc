@@ -13,7 +13,7 @@ namespace wick {
 
 namespace {
 
-constexpr double kMaxDollars = 1e9;
+constexpr double kMaxBudgetDollars = 1e9;
 
 Error bad_setting(std::string_view table, std::string_view key, std::string_view what) {
   return {.code = ErrorCode::kInvalid,
@@ -38,7 +38,7 @@ Result<std::string> amount_of(std::string_view key, const JsonValue& value) {
   double dollars = -1;
   if (const std::int64_t* const whole = value.integer()) dollars = static_cast<double>(*whole);
   if (const double* const real = value.number()) dollars = *real;
-  if (!(dollars >= 0 && dollars <= kMaxDollars))
+  if (!(dollars >= 0 && dollars <= kMaxBudgetDollars))
     return bad_setting("fallback", key, "must be a number of dollars");
   char digits[32];
   const auto end =

@@ -54,6 +54,12 @@ class Check(unittest.TestCase):
         self.assertEqual(lines[1], "  ls; rm -rf /")
         self.assertEqual(lines[2], "             ^  critical: deletes everything below /")
 
+    def test_effects_of_a_long_line_have_numbers_instead_of_marks(self):
+        lines = wick("check", "-", stdin="f(){ ls; };" * 5000 + "rm x").stdout.splitlines()
+        self.assertEqual(lines[0], "moderate  defines the function f")
+        self.assertEqual(lines[2], "  bytes 0 to 10  moderate: defines the function f")
+        self.assertLess(max(len(line) for line in lines[2:]), 200)
+
     def test_reads_standard_input_and_judges_its_bytes(self):
         self.assertEqual(wick("check", "-", stdin="cat <<E\nrm -rf /\nE\n").returncode, 0)
         self.assertEqual(wick("check", "-", stdin="rm -rf /\n").returncode, 12)
