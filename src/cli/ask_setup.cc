@@ -90,7 +90,7 @@ Result<std::vector<assist::Rule>> rules_of(const Config& config) {
   return rules;
 }
 
-// A remote API takes a schema but no pattern.
+// Most remote APIs take a schema but no pattern; wick serve takes both.
 assist::Frame frame_of(const Config& config, bool is_remote) {
   const std::string& text = config.text("shell.frame");
   if (text == "line") return assist::Frame::kLine;
@@ -168,7 +168,7 @@ Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags) {
   if (!setup.config.is_set("local.model_path")) setup.socket = serving_socket();
   setup.facts_key = setup.is_remote ? "shell.remote_context" : "shell.context";
   WICK_TRY(setup.facts, facts_of(setup.config, setup.facts_key));
-  setup.frame = frame_of(setup.config, setup.is_remote || !setup.socket.empty());
+  setup.frame = frame_of(setup.config, setup.is_remote);
   return out;
 }
 

@@ -70,10 +70,10 @@ TEST_F(Presets, AreShortFormsOfTheOtherTables) {
   EXPECT_EQ(settings->rules[0].to, (std::vector<std::string>{"local", "huggingface"}));
   EXPECT_EQ(settings->rules[0].strategy, route::Strategy::kLocalFirst);
   ASSERT_EQ(settings->budgets.size(), 2U);
-  EXPECT_EQ(settings->budgets[0].window, route::BudgetWindow::kMonth);
-  EXPECT_EQ(settings->budgets[0].cap, 100 * route::kNanosPerDollar);
-  EXPECT_EQ(settings->budgets[1].window, route::BudgetWindow::kRequest);
-  EXPECT_EQ(settings->budgets[1].cap, route::kNanosPerDollar / 100);
+  EXPECT_EQ(settings->budgets[0].window, route::BudgetWindow::kRequest);
+  EXPECT_EQ(settings->budgets[0].cap, route::kNanosPerDollar / 100);
+  EXPECT_EQ(settings->budgets[1].window, route::BudgetWindow::kMonth);
+  EXPECT_EQ(settings->budgets[1].cap, 100 * route::kNanosPerDollar);
   EXPECT_EQ(settings->cache.ttl_ms, 3'600'000);
   EXPECT_GT(settings->cache.max_bytes, 0U);
 }
