@@ -72,6 +72,21 @@ class Constraint {
 
   std::shared_ptr<TokenMasks> masks_;
   std::vector<Place> states_ = {};
+
+  // Ends of texts before this one: those of texts that follow each other differ at their beginnings
+  // alone, nearly always.
+  struct Closing {
+    std::string text;
+    std::vector<TokenId> tokens;
+  };
+
+  struct Completion {
+    std::vector<TokenId> tokens;
+    std::vector<StateId> states;  // behind each token
+  };
+
+  Closing last_closing_ = {};
+  Completion last_completion_ = {};
 };
 
 }  // namespace wick::grammar

@@ -325,6 +325,43 @@ TEST(Constraint, ValidateSaysHowFarADraftIsAllowedAndKeepsThePlace) {
   EXPECT_EQ(*constraint.forced(100), "abab");
 }
 
+// A Constraint remembers its last end; one that is new at the same place has none.
+TEST(Constraint, EndsAreThoseOfAConstraintWithoutAPast) {
+  std::mt19937 random(11);
+  std::size_t n_ends = 0, n_whole = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Tree tree = test::random_tree(random, 4);
+    const std::vector<std::string> tokens = random_vocabulary(random);
+    const auto masks = std::make_shared<TokenMasks>(recognizer_of(tree), trie_of(tokens));
+    Constraint constraint(masks);
+    std::vector<TokenId> text, plan;
+    for (int n = 0; n < 12; ++n) {
+      Constraint fresh(masks);
+      for (const TokenId id : text)
+        ASSERT_TRUE(*fresh.accept(id));
+      const auto closing = constraint.closing(), its = fresh.closing();
+      ASSERT_EQ(static_cast<bool>(closing), static_cast<bool>(its));
+      if (closing) {
+        ASSERT_EQ(*closing, *its);
+        plan = *closing;
+        ++n_ends;
+      }
+      std::vector<TokenId> other = plan;
+      if (!other.empty()) other[random() % other.size()] = static_cast<TokenId>(random() % 4);
+      for (const auto& end : {plan, std::vector(plan.begin() + !plan.empty(), plan.end()), other}) {
+        const bool is_end = *constraint.is_completed_by(end);
+        ASSERT_EQ(is_end, *Constraint(fresh).is_completed_by(end));
+        n_whole += is_end;
+      }
+      ASSERT_EQ(constraint.n_tokens(), static_cast<int>(text.size()));
+      const auto id = static_cast<TokenId>(random() % tokens.size());
+      if (id != 3 && *constraint.accept(id)) text.push_back(id);
+    }
+  }
+  EXPECT_GT(n_ends, 500U);
+  EXPECT_GT(n_whole, 500U);
+}
+
 TEST(Constraint, AnEmptyLanguageAllowsNothing) {
   const auto masks = masks_of("(?!a)a", kTokens);
   Constraint constraint(masks);

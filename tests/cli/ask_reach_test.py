@@ -24,7 +24,7 @@ MENU = "[q]uit > "
 
 class Upstream(http.server.BaseHTTPRequestHandler):
     """OpenAI's API; keeps the bytes that it got."""
-    got = []
+    got, says = [], cmd("ls")
 
     def log_message(self, *_):
         pass
@@ -34,14 +34,14 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for delta, finish in (({"content": cmd("ls")}, None), ({}, "stop")):
+        for delta, finish in (({"content": self.says}, None), ({}, "stop")):
             self.wfile.write(b"data: " + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).encode() + b"\n\n")
         self.wfile.write(b"data: [DONE]\n\n")
 
 
 class Socket(Upstream):
     """The same on a Unix socket, and when each request came."""
-    asked_at = []
+    asked_at, says = [], "```bash\nls\n```"
 
     def address_string(self):
         return "unix"
