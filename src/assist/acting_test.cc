@@ -155,6 +155,36 @@ TEST(AssistHistory, UndoIsStoredWholeOrNotAtAll) {
   EXPECT_EQ(read_history(path)->back().undo, whole);
 }
 
+TEST(AssistHistory, MasksTheSecretsOfCommands) {
+  for (const char* const command :
+       {"sshpass -p S3cret ssh host", "sshpass -pS3cret ssh host", "mysql -u root -pS3cret db",
+        "sudo mysql -uroot '-pS3cret' db", "docker login -u me -p S3cret registry",
+        "openssl rsa -passin pass:S3cret -in k", "curl --user me:S3cret http://x",
+        "curl -ume:S3cret http://x", "curl -u 'me:S3cret' http://x", "echo S3cret | sudo -S ls",
+        "echo S3cret | docker login -u me --password-stdin", "htpasswd -b f me S3cret",
+        "PASS=S3cret cmd", "DB_PASS='S3cret' cmd", "env DB_PASS=S3cret cmd",
+        "wget --http-password S3cret http://x", "curl -H 'X-Api-Key: S3cret' x",
+        "curl -H 'Authorization: Token S3cret' x", "curl -H \"Cookie: session=S3cret\" x",
+        "curl -b session=S3cret x", "redis-cli -a S3cret ping", "unzip -P S3cret a.zip",
+        "7z x -pS3cret a.7z", "smbclient -U u%S3cret //h/s", "ldapsearch -w S3cret",
+        "psql postgresql://u:S3cret@h/db", "gpg --passphrase S3cret -d f",
+        "echo \"the password is S3cret\"", "curl 'http://x/?key=S3cret&a=b'",
+        "export TOKEN=\"a\\\"S3cret\"", "MY_TOKEN=abc'S3cret'", "ENCRYPTION_KEY=S3cret run",
+        "ssh host \"mysql -pS3cret db\"", "for i in 1; do x=$(redis-cli -a S3cret get k); done",
+        "aws configure set aws_secret_access_key S3cret", "plink -pw S3cret h",
+        "mysql -u root -pS3cret", "my password is S3cret, log in",
+        "don't run mysql -pS3cret db", "what's wrong with curl -u me:S3cret http://x"})
+    EXPECT_EQ(masked(command).find("S3cret"), std::string::npos) << masked(command);
+  EXPECT_EQ(masked("docker login -u me -p S3cret registry"), "docker login -u me -p *** registry");
+  EXPECT_EQ(masked("MY_TOKEN=abc'S3cret' x"), "MY_TOKEN=*** x");
+  EXPECT_EQ(masked("curl -u 'me:S3cret' x"), "curl -u 'me:***' x");
+  for (const char* const command :
+       {"docker run -p 8080:80 -v $PWD:/app nginx", "mkdir -p a/b", "tmux new-session -d",
+        "ssh -p 22 host", "git commit --author='A B'", "gh auth login", "mysql -p db", "echo $PASS",
+        "set -x; config pass", "pass insert web/mail", "cp -p a b", "pwd -P"})
+    EXPECT_EQ(masked(command), command);
+}
+
 TEST(AssistHistory, ReadsWhatItWroteAndLeavesOutWhatIsBroken) {
   const test::TempDir folder;
   const fs::path path = folder.path() / "deep/history.jsonl";

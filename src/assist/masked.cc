@@ -1,8 +1,10 @@
-// Secrets in a text, by shape. A miss is worse than a mask too many.
+// Secrets in a text: by shape and by the name before them here, by the words of a command in
+// secrets.cc. A miss is worse than a mask too many.
 #include <algorithm>
 #include <array>
 
 #include "assist/history.h"
+#include "assist/secrets.h"
 #include "base/strings.h"
 
 namespace wick::assist {
@@ -28,12 +30,6 @@ constexpr std::string_view kBeginnings[] = {"sk-",      "sk_live_",
                                             "dop_v1_",  "ya29.",
                                             "SG.",      "AGE-SECRET-KEY-",
                                             "shpat_",   "dckr_pat_"};
-
-// A name that holds one of these words has a secret as its value.
-constexpr std::string_view kNames[] = {"password",   "passwd",     "passphrase",  "secret",
-                                       "token",      "api_key",    "apikey",      "api-key",
-                                       "access_key", "access-key", "private_key", "credential",
-                                       "auth_key",   "bearer",     "pwd"};
 
 bool is_token_byte(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -63,20 +59,17 @@ bool is_mixed(std::string_view token) {
 // A value ends at a blank, or at its quote.
 std::size_t end_of_value(std::string_view text, std::size_t at) {
   if (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
-    const std::size_t close = text.find(text[at], at + 1);
-    return close == std::string_view::npos ? text.size() : close + 1;
+    const char quote = text[at];
+    for (++at; at < text.size() && text[at] != quote; ++at) {
+      if (quote == '"' && text[at] == '\\') ++at;
+    }
+    return std::min(at + 1, text.size());
   }
   return std::min(text.find_first_of(" \t\r\n;&|\"'", at), text.size());
 }
 
-bool is_secret_name(std::string_view name) {
-  const std::string lower = ascii_lower(name);
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
-
 // Behind the name at [begin, end): where its value begins; npos if it has none. `NAME=v`, `name: v`
-// and `--name v`, `Bearer v`, `"name": "v"`.
+// and `--name v`, `Bearer v`, `"name": "v"`, "the name is v".
 std::size_t value_behind(std::string_view text, std::size_t begin, std::size_t end) {
   std::size_t at = end;
   if (at < text.size() && (text[at] == '"' || text[at] == '\'')) ++at;
@@ -89,6 +82,9 @@ std::size_t value_behind(std::string_view text, std::size_t begin, std::size_t e
       ++at;
     return at < text.size() ? at : std::string_view::npos;
   }
+  constexpr std::string_view kIs = "is ";
+  if (at > before && text.substr(at).starts_with(kIs) && at + kIs.size() < text.size())
+    return at + kIs.size();
   const std::string_view name = text.substr(begin, end - begin);
   const bool takes_next =
       name.starts_with("--") || ascii_lower(name) == "bearer" || ascii_lower(name) == "basic";
@@ -96,7 +92,7 @@ std::size_t value_behind(std::string_view text, std::size_t begin, std::size_t e
 }
 
 // "scheme://user:secret@": the end of the secret; 0 if `at`, behind "://", has none.
-std::pair<std::size_t, std::size_t> secret_of_url(std::string_view text, std::size_t at) {
+ByteRange secret_of_url(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find_first_of(" \t\n/\"'", at), text.size());
   const std::string_view host = text.substr(at, end - at);
   const std::size_t mail = host.rfind('@'), colon = host.find(':');
@@ -106,7 +102,7 @@ std::pair<std::size_t, std::size_t> secret_of_url(std::string_view text, std::si
 }
 
 // What stands at `at` and is to be masked: [first, second), empty if nothing is.
-std::pair<std::size_t, std::size_t> secret_at(std::string_view text, std::size_t at) {
+ByteRange secret_at(std::string_view text, std::size_t at) {
   if (text.substr(at).starts_with("-----BEGIN ")) return {at, text.size()};
   if (text.substr(at).starts_with("://")) return secret_of_url(text, at + 3);
   if (at > 0 && is_name_byte(text[at - 1])) return {0, 0};  // within a word
@@ -117,12 +113,6 @@ std::pair<std::size_t, std::size_t> secret_at(std::string_view text, std::size_t
       return {at, end};
   }
   if (is_mixed(token) && token.find('=') >= token.size() - 2) return {at, end};
-  constexpr std::string_view kUser = "-u ";  // curl -u name:secret
-  if (text.substr(at).starts_with(kUser)) {
-    const std::size_t stop = end_of_value(text, at + kUser.size());
-    const std::size_t colon = text.substr(0, stop).find(':', at);
-    if (colon != std::string_view::npos) return {colon + 1, stop};
-  }
   std::size_t name_end = at;
   while (name_end < text.size() && is_name_byte(text[name_end]))
     ++name_end;
@@ -130,23 +120,35 @@ std::pair<std::size_t, std::size_t> secret_at(std::string_view text, std::size_t
   // "Authorization: Basic …"
   const bool is_scheme =
       (name == "Basic" || name == "basic") && text.substr(0, at).ends_with(": ");
-  if (name.empty() || (!is_scheme && !is_secret_name(name))) return {0, 0};
-  const std::size_t value = value_behind(text, at, name_end);
+  const char before = at > 0 ? text[at - 1] : ' ';
+  const bool is_query = name == "key" && (before == '?' || before == '&');
+  if (name.empty() || before == '$' || (!is_scheme && !is_query && !is_secret_name(name)))
+    return {0, 0};
+  std::size_t value = value_behind(text, at, name_end);
   if (value == std::string_view::npos) return {0, 0};
-  return {value, end_of_value(text, value)};
+  for (const std::string_view scheme : {"bearer ", "basic ", "token ", "digest "}) {
+    if (ascii_lower(text.substr(value, scheme.size())) == scheme) value += scheme.size();
+  }
+  return {std::min(value, text.size()), end_of_value(text, value)};
 }
 
 }  // namespace
 
 std::string masked(std::string_view text) {
-  std::string out;
-  std::size_t copied = 0;
+  std::vector<ByteRange> secrets = secrets_of_command(text);
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto [begin, end] = secret_at(text, at);
-    if (end <= begin || begin < copied) continue;
-    out += cat(text.substr(copied, begin - copied), kMask);
-    copied = end;
+    if (end <= begin) continue;
+    secrets.emplace_back(begin, end);
     at = std::max(at, end - 1);
+  }
+  std::sort(secrets.begin(), secrets.end());
+  std::string out;
+  std::size_t copied = 0;
+  for (const auto& [begin, end] : secrets) {
+    if (begin >= copied)
+      out += cat(text.substr(copied, begin - copied), kMask);  // else: goes on
+    copied = std::max(copied, end);
   }
   return out + std::string(text.substr(std::min(copied, text.size())));
 }
