@@ -129,8 +129,13 @@ class SentenceBatch {
       note({"needs an answer: ", printable(proposal.question, 2000), "\n"});
       return;
     }
-    // One line for one line.
-    print({printable(proposal.command, setup_.max_command), "\n"});
+    // One line for one line, with the same bytes as --print.
+    if (proposal.command.find_first_of("\r\n") != std::string::npos)
+      return fail({.code = ErrorCode::kUnsupported,
+                   .id = "several_lines",
+                   .message = "the command has several lines, which --batch cannot write as one",
+                   .hint = "wick ask --batch --json"});
+    print_text(proposal.command + "\n");
     flush_output();
   }
 

@@ -137,6 +137,15 @@ class WithoutTerminal(Asked):
         self.home.says(cmd("ls"))
         self.assertEqual(self.home.ask("--batch", stdin=b"list\nlist again\n").stdout, b"ls\nls\n")
 
+    def test_batch_writes_the_bytes_of_print_or_says_that_it_cannot(self):
+        self.home.says(cmd("printf 'a\tb'"))
+        self.assertEqual(self.home.ask("--batch", stdin=b"x\n").stdout, b"printf 'a\tb'\n")
+        self.home.says(cmd("echo a\necho b"))
+        done = self.home.ask("--batch", stdin=b"x\n")
+        self.assertEqual((done.stdout, done.returncode), (b"\n", 4))
+        self.assertIn(b"several lines", done.stderr)
+        self.assertEqual(json.loads(self.home.ask("--batch", "--json", stdin=b"x\n").stdout)["cmd"], "echo a\necho b")
+
     def test_alternatives(self):
         self.home.says(cmd("ls"), cmd("ls"), cmd("ls -a"), cmd("dir"))
         self.assertEqual(self.home.ask("--alternatives", "2", "list").stdout, b"ls\nls -a\ndir\n")
