@@ -65,9 +65,10 @@ Stream Commands::alias(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   std::size_t i = 1;
+  bool is_physical = false;  // -P: a/.. is above the target of the link a
   while (i < argv.size() && (argv[i].text() == "-P" || argv[i].text() == "-L" ||
                              argv[i].text() == "-e" || argv[i].text() == "--"))
-    ++i;
+    is_physical = argv[i++].text() == "-P" || is_physical;
   const bool is_pop = argv[0].text() == "popd";
   const std::vector<std::string> old = s.cwd;
   const auto lose = [&] {
@@ -86,7 +87,11 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
                         !(i < argv.size() && (argv[i].is_many || argv[i].is_glob)) &&
                         target.set.front() != "-" && !target.set.front().starts_with('+') &&
                         !s.variables.contains("CDPATH");
-  if (!is_plain) {
+  const bool may_be_elsewhere =
+      is_physical && std::any_of(target.set.begin(), target.set.end(), [&](const std::string& path) {
+        return e.file_of(path, s).empty();
+      });
+  if (!is_plain || may_be_elsewhere) {
     lose();
     return Stream::unknown();
   }

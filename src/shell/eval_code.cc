@@ -83,8 +83,7 @@ Stream Evaluator::run_stream(const Stream& code, Span span, State& s, Dialect di
 }
 
 void Evaluator::run_file(const Arg& file, const std::vector<Arg>& args, State& s) {
-  const std::string path =
-      file.is_exact() ? normal_path(file.text(), s.cwd.size() == 1 ? s.cwd[0] : "") : "";
+  const std::string path = file.is_exact() ? file_of(file.text(), s) : "";
   if (const auto known = files_.find(path); known != files_.end()) {
     const std::vector<Arg> outer = std::exchange(s.args, args);
     const bool had = std::exchange(s.has_args, true);

@@ -180,11 +180,18 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
         (kind == EffectKind::kCreates || kind == EffectKind::kOverwrites) && is_tmp_folder(full);
     Scope scope = scope_of(is_put ? cat(full, "/x") : full, reach, folders_at(folder));
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
+    // A deletion counts a folder that `cd` named as a link, too.
+    const std::string_view physical = kind == EffectKind::kDeletes ? "" : folder;
+    const bool is_behind_link =
+        writes(kind) && may_leave_by_link(path, folder, {physical, start_});
+    if (is_behind_link) scope = std::max(scope, Scope::kUnknown);
     std::string target = shown(full, s);
     touch_special(kind, full, target, span);
     // A credential that is read, a history that goes: said already, the file itself is no more.
     const EffectKind noted = kind;
-    std::string why = sentence(noted, scope, target, reach);
+    std::string why = is_behind_link && scope == Scope::kUnknown
+                          ? cat(verb_of(kind), " ", path, ", which may lead elsewhere by a link")
+                          : sentence(noted, scope, target, reach);
     if (noted == EffectKind::kDeletes && (scope == Scope::kTree || scope == Scope::kCwdAll) &&
         suggestion_.empty())
       suggestion_ = "list it first: replace the deletion by `ls -d`, or move it to the trash";
@@ -193,6 +200,12 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
   if (is_relative && s.is_cwd_lost && writes(kind))
     add(kind, Scope::kUnknown, path, span,
         cat(verb_of(kind), " ", path, " in a directory that is not known"));
+}
+
+std::string Evaluator::file_of(const std::string& path, const State& s) const {
+  const std::string_view cwd = s.cwd.size() == 1 ? std::string_view(s.cwd[0]) : "";
+  if (may_leave_by_link(path, cwd, {cwd, start_})) return "";
+  return normal_path(path, cwd);
 }
 
 void Evaluator::touch(EffectKind kind, const Arg& arg, State& s, Reach reach) {
@@ -290,7 +303,10 @@ void Evaluator::run(const Script& script) {
   effects_.reserve(n_usual);
   made_.reserve(n_usual);
   State state;
-  if (!profile_.cwd.empty()) state.cwd = {normal_path(profile_.cwd, "/")};
+  if (!profile_.cwd.empty()) {
+    start_ = normal_path(profile_.cwd, "/");
+    state.cwd = {start_};
+  }
   scan_hidden(script);
   list(script.body, state, Stream::none());
   run_traps(0, state);

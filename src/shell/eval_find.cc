@@ -256,7 +256,7 @@ void Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
   copy.aliases.clear();
   if (exec.is_in_folder) {
     const std::string folder =
-        found.is_below && s.cwd.size() == 1 ? normal_path(found.prefix, s.cwd[0]) : "";
+        found.is_below && s.cwd.size() == 1 ? e.file_of(found.prefix, s) : "";
     copy.cwd.clear();
     if (!folder.empty()) copy.cwd.push_back(folder);
     copy.is_cwd_lost = folder.empty() || scope_of(folder, {.is_tree = true},

@@ -65,8 +65,7 @@ Stream Evaluator::inputs(const Node& node, State& s, const Stream& in) {
             {});
       out.is_secret = is_credential(path, profile_.home);
       out.is_endless = is_endless_device(path);
-      if (const auto file = files_.find(normal_path(path, s.cwd.empty() ? "" : s.cwd[0]));
-          file != files_.end())
+      if (const auto file = files_.find(file_of(path, s)); file != files_.end())
         out = file->second;
     }
   }
@@ -114,8 +113,7 @@ void Evaluator::redirects_out(const Node& node, State& s, Stream& out) {
 }
 
 void Evaluator::write_stream(const Arg& target, const Stream& out, bool is_append, State& s) {
-  const std::string path =
-      target.is_exact() ? normal_path(target.text(), s.cwd.size() == 1 ? s.cwd[0] : "") : "";
+  const std::string path = target.is_exact() ? file_of(target.text(), s) : "";
   if (is_socket(path) && dialect_ != Dialect::kPosix) {
     const EffectKind kind = out.is_secret                 ? EffectKind::kSendsCredentials
                             : out.is_known || out.is_none ? EffectKind::kSends

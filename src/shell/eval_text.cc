@@ -135,7 +135,7 @@ Stream Commands::cat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (usage.operands().size() != 1 || !usage.options.empty()) return out;
   const std::string& path = usage.operands()[0].arg->text();
   if (path == "-" || path == "/dev/stdin") return in.is_none ? Stream::unknown() : in;
-  const auto file = e.files_.find(normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : ""));
+  const auto file = e.files_.find(e.file_of(path, s));
   return file != e.files_.end() && !path.empty() ? file->second : out;
 }
 
@@ -152,8 +152,7 @@ Stream Commands::base64(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   }
   Stream from = in;
   if (!usage.operands().empty() && usage.operands()[0].arg->text() != "-") {
-    const auto file = e.files_.find(
-        normal_path(usage.operands()[0].arg->text(), s.cwd.size() == 1 ? s.cwd[0] : ""));
+    const auto file = e.files_.find(e.file_of(usage.operands()[0].arg->text(), s));
     from = file == e.files_.end() ? Stream::unknown() : file->second;
   }
   if (!from.is_known) return decoded(from, std::nullopt);

@@ -199,7 +199,8 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (const Usage::Item& item : usage.items) {
     if (item.role != 'n') continue;  // -C DIR
     const bool is_there =
-        item.arg->is_exact() && (s.cwd.size() == 1 || item.arg->text().starts_with('/'));
+        item.arg->is_exact() && (s.cwd.size() == 1 || item.arg->text().starts_with('/')) &&
+        !e.file_of(item.arg->text(), s).empty();
     copy.cwd.clear();
     copy.is_cwd_lost = !is_there;
     if (is_there) copy.cwd = {normal_path(item.arg->text(), s.cwd.empty() ? "" : s.cwd[0])};

@@ -209,10 +209,13 @@ class Evaluator {
   void unknown_subscripts(Span span, std::string_view target, std::string_view why);
   bool step(Span span);  // false: the verdict has become too complex
   Folders folders_at(std::string_view cwd) const;
+  // Its key in files_; "" if only the file system knows which file that is.
+  std::string file_of(const std::string& path, const State& s) const;
   std::string shown(const std::string& path, const State& s) const;
 
   const Profile& profile_;
   Dialect dialect_;
+  std::string start_ = {};  // the profile's cwd, normal
   std::vector<Effect> effects_;
   std::vector<Call> made_;  // calls so far, at most kMaxCalls
   std::map<const Node*, std::vector<std::string>> argument_names_;  // fish: function -a

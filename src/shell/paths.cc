@@ -88,6 +88,34 @@ constexpr std::array<std::string_view, 25> kTops = {
     "/opt", "/proc",  "/root", "/run",   "/sbin",   "/srv",     "/sys",         "/usr",   "/var",
     "/mnt", "/media", "/nix",  "/Users", "/System", "/Library", "/Applications"};
 
+}  // namespace
+
+bool may_leave_by_link(std::string_view path, std::string_view cwd,
+                       std::initializer_list<std::string_view> real) {
+  if (path.find("..") == std::string_view::npos) return false;
+  std::string at(path.starts_with('/') ? "" : cwd);
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view name = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (name.empty() || name == ".") continue;
+    if (name != "..") {
+      at += '/';
+      at += name;
+      continue;
+    }
+    const bool is_real = at.empty() || std::any_of(real.begin(), real.end(), [&](auto folder) {
+      return below(folder, at);
+    });
+    if (!is_real) return true;
+    const std::size_t last = at.rfind('/');
+    at.resize(last == std::string::npos ? 0 : last);
+  }
+  return false;
+}
+
+namespace {
+
 // Folders below those of the first level that a system cannot do without.
 constexpr std::array<std::string_view, 24> kDeep = {
     "/usr/bin",         "/usr/lib",       "/usr/sbin",    "/usr/share",   "/usr/local",

@@ -2,6 +2,7 @@
 // place a path is. Pure.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,11 @@ namespace wick::shell {
 // `path` made absolute by `cwd` (left relative if cwd is empty), without `//`, `.` and `..`.
 // "" becomes the cwd.
 std::string normal_path(std::string_view path, std::string_view cwd);
+
+// Whether `path` (relative: below `cwd`) goes up from a name that may be a link: with
+// `l -> /usr/bin`, l/../lib is /usr/lib and not ./lib. The folders on the way to `real` are none.
+bool may_leave_by_link(std::string_view path, std::string_view cwd,
+                       std::initializer_list<std::string_view> real);
 
 // How an operation reaches its target.
 struct Reach {

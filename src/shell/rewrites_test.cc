@@ -384,10 +384,14 @@ Made spelled_path(Subject& s) {  // 15
   if (before == nullptr || ((*before)[0] == '-' && at > 1 && name != "rm")) return {};
   if (path[0] != '/') {
     static constexpr const char* kWays[] = {"./", "wick_d/../", ".//", "$PWD/"};
-    return Variant{replaced(s.text, {word->span.begin, word->span.begin}, kWays[s.below(4)])};
+    const std::size_t way = s.below(4);  // wick_d may be a link: a change through it is high
+    return Variant{replaced(s.text, {word->span.begin, word->span.begin}, kWays[way]),
+                   way == 1 ? Relation::kAtLeast : Relation::kSame};
   }
   static constexpr const char* kWays[] = {"/", "/.", "/wick_d/.."};
-  return Variant{replaced(s.text, {word->span.begin, word->span.begin}, kWays[s.below(3)])};
+  const std::size_t way = s.below(3);
+  return Variant{replaced(s.text, {word->span.begin, word->span.begin}, kWays[way]),
+                 way == 2 ? Relation::kAtLeast : Relation::kSame};
 }
 
 Made glob_name(Subject& s) {  // 16
