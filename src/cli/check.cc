@@ -103,7 +103,6 @@ Result<int> run_batch(const CheckFlags& options) {
   while (true) {
     WICK_TRY(const LineReader::Got got, lines.next(line));
     if (got == LineReader::Got::kEnd) break;
-    if (got == LineReader::Got::kLine && line.empty()) continue;
     auto verdict = got == LineReader::Got::kTooLong ? lines.too_long() : judge_line(line);
     if (verdict) {
       print_json(to_object(*verdict));

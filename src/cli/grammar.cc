@@ -125,7 +125,6 @@ Result<int> check(const GrammarFlags& options) {
   while (true) {
     WICK_TRY(const LineReader::Got got, lines.next(line));
     if (got == LineReader::Got::kEnd) break;
-    if (got == LineReader::Got::kLine && line.empty()) continue;
     auto accepts = got == LineReader::Got::kTooLong ? lines.too_long() : check_line(line, options);
     if (accepts) {
       print_json(json_object({{"accepts", *accepts}}));

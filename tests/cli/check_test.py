@@ -78,11 +78,11 @@ class Check(unittest.TestCase):
                 self.assertEqual(set(effect), {"kind", "scope", "target", "span", "why"})
 
     def test_a_bad_line_gets_its_line_and_exit_2(self):
-        done = wick("check", "--batch", "--json", stdin='{"command":"ls"}\nnot json\n{"command":1}\n{"command":"ls","shell":"x"}\n')
+        done = wick("check", "--batch", "--json", stdin='{"command":"ls"}\nnot json\n{"command":1}\n\n{"command":"ls","shell":"x"}\n')
         self.assertEqual(done.returncode, 2)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual([a["level"] for a in answers], ["safe", "high", "high", "high"])
-        self.assertEqual(["error" in a for a in answers], [False, True, True, True])
+        self.assertEqual([a["level"] for a in answers], ["safe", "high", "high", "high", "high"])
+        self.assertEqual(["error" in a for a in answers], [False, True, True, True, True])
 
     def test_a_key_that_comes_twice_is_an_error_of_its_line(self):
         """Another reader may take the first of the two."""

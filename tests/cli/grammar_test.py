@@ -49,9 +49,10 @@ class Grammar(unittest.TestCase):
     def test_each_line_has_its_answer(self):
         integer = {"type": "integer"}
         code, answers = check({"schema": integer, "text": "1", "order": "any"}, {"schema": integer, "text": "1.5", "order": "any"},
-                              {"regex": "a+", "text": "aa"}, {"regex": "a+", "text": "ab"})
+                              {"regex": "a+", "text": "aa"}, "", {"regex": "a+", "text": "ab"})
         self.assertEqual(code, 0)
-        self.assertEqual([answer["accepts"] for answer in answers], [True, False, True, False])
+        self.assertEqual([answer.get("accepts") for answer in answers], [True, False, True, None, False])
+        self.assertIn("error", answers[3])
 
     def test_a_grammar_in_gbnf(self):
         sums = 'root ::= term ("+" term)*\nterm ::= [0-9]{1,3} | "(" root ")"'
