@@ -212,6 +212,27 @@ Result<void> restore(const Trashed& one) {
   return {};
 }
 
+namespace {
+
+// A name of /proc/self/mounts: blanks, line ends and backslashes are written \040, \012, \134.
+std::string mount_name(std::string_view text) {
+  const auto digit = [&](std::size_t i) { return i < text.size() ? text[i] - '0' : -1; };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int a = digit(i + 1), b = digit(i + 2), c = digit(i + 3);
+    const bool is_octal = a >= 0 && a < 4 && b >= 0 && b < 8 && c >= 0 && c < 8;
+    if (text[i] == '\\' && is_octal) {
+      out += static_cast<char>(a * 64 + b * 8 + c);
+      i += 3;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<Trashed> list_trash() {
   std::vector<Trashed> all;
   std::vector<fs::path> seen;
@@ -227,7 +248,8 @@ std::vector<Trashed> list_trash() {
   std::ifstream mounts("/proc/self/mounts");
   for (std::string line; std::getline(mounts, line);) {
     const std::size_t begin = line.find(' ') + 1;
-    const fs::path top = line.substr(begin, line.find(' ', begin) - begin);
+    const fs::path top =
+        mount_name(std::string_view(line).substr(begin, line.find(' ', begin) - begin));
     add(top / ".Trash" / user, top);
     add(top / (".Trash-" + user), top);
   }

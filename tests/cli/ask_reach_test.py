@@ -282,6 +282,17 @@ class Sandbox(unittest.TestCase):
         self.assertIn("there is no sandbox here, so nothing was tried", terminal.seen)
         self.assertFalse((self.home.work / "c").exists())
 
+    def test_the_trash_of_a_mount_whose_name_has_a_blank_is_listed(self):
+        if not has_sandbox():
+            self.skip_as_refused()
+            return
+        (self.home.work / "m n").mkdir()
+        script = 'mount -t tmpfs t "m n" && echo 1 > "m n/f" && "$0" trash "m n/f" >/dev/null && "$0" trash --list'
+        done = subprocess.run(["unshare", "-Urm", "sh", "-c", script, str(PROGRAM.resolve())], cwd=self.home.work, env=self.home.environment,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("m n/f", done.stdout)
+
     def test_a_fork_bomb_is_not_tried(self):
         self.home.says(cmd("b(){ b|b& };b"))
         terminal = self.home.terminal("--sandbox", "x")
