@@ -113,6 +113,13 @@ ByteRange secret_at(std::string_view text, std::size_t at) {
       return {at, end};
   }
   if (is_mixed(token) && token.find('=') >= token.size() - 2) return {at, end};
+  constexpr std::string_view kUser = "-u ";  // name:secret, as of curl
+  if (text.substr(at).starts_with(kUser)) {
+    std::size_t stop = end_of_value(text, at + kUser.size());
+    if (text[stop - 1] == '\'' || text[stop - 1] == '"') --stop;
+    const std::size_t colon = text.substr(0, stop).find(':', at);
+    if (colon != std::string_view::npos) return {colon + 1, stop};
+  }
   std::size_t name_end = at;
   while (name_end < text.size() && is_name_byte(text[name_end]))
     ++name_end;

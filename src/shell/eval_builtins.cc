@@ -87,11 +87,10 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
                         !(i < argv.size() && (argv[i].is_many || argv[i].is_glob)) &&
                         target.set.front() != "-" && !target.set.front().starts_with('+') &&
                         !s.variables.contains("CDPATH");
-  const bool may_be_elsewhere =
-      is_physical && std::any_of(target.set.begin(), target.set.end(), [&](const std::string& path) {
-        return e.file_of(path, s).empty();
-      });
-  if (!is_plain || may_be_elsewhere) {
+  const auto may_be_elsewhere = [&](const std::string& path) { return e.file_of(path, s).empty(); };
+  const bool follows_link =
+      is_physical && std::any_of(target.set.begin(), target.set.end(), may_be_elsewhere);
+  if (!is_plain || follows_link) {
     lose();
     return Stream::unknown();
   }

@@ -197,9 +197,11 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
       suggestion_ = "list it first: replace the deletion by `ls -d`, or move it to the trash";
     add(noted, scope, std::move(target), span, std::move(why));
   }
-  if (is_relative && s.is_cwd_lost && writes(kind))
-    add(kind, Scope::kUnknown, path, span,
-        cat(verb_of(kind), " ", path, " in a directory that is not known"));
+  if (is_relative && s.is_cwd_lost && writes(kind)) {
+    const std::string below = normal_path(path, "");
+    add(kind, Scope::kUnknown, below, span,
+        cat(verb_of(kind), " ", below, " in a directory that is not known"));
+  }
 }
 
 std::string Evaluator::file_of(const std::string& path, const State& s) const {
