@@ -44,7 +44,7 @@ set(WICK_CROSS_MODULES base quant kernels)
 set(WICK_HOT_MODULES quant sample kernels backend)
 
 # Modules without loops that take time; they compile with WICK_COLD_FLAGS besides, which keep the program small.
-set(WICK_COLD_MODULES hub config cli)
+set(WICK_COLD_MODULES hub config cli assist)
 
 # Modules whose tests run once more on a device whose memory faults when the host touches it (tests/support/fake_device.h).
 set(WICK_DEVICE_MODULES model engine local library)
