@@ -167,16 +167,17 @@ FinishReason finish_of(const std::string& name) {
   return FinishReason::kEos;
 }
 
-// What lacks one of the two counts is no usage: it is estimated then.
-void read_usage(const JsonValue* usage, EventWriter& out) {
+// False: there is none. What lacks one of the two counts is none: it is estimated then.
+bool read_usage(const JsonValue* usage, EventWriter& out) {
   const auto prompt = count_at(usage, "prompt_tokens");
   const auto generated = count_at(usage, "completion_tokens");
-  if (!prompt || !generated) return;
+  if (!prompt || !generated) return false;
   out.usage = Usage{
       .prompt_tokens = *prompt,
       .cached_tokens = count_of(find(usage, "prompt_tokens_details"), "cached_tokens"),
       .generated_tokens = *generated,
       .reasoning_tokens = count_of(find(usage, "completion_tokens_details"), "reasoning_tokens")};
+  return true;
 }
 
 TokenLogprob logprob_of(const JsonValue& token) {
@@ -192,13 +193,13 @@ class OpenAiDecoder final : public Decoder {
  public:
   void add(const JsonValue& frame, EventWriter& out) override {
     if (out.model.empty()) out.model = text_of(&frame, "model");
-    read_usage(find(&frame, "usage"), out);
-    read_usage(find(find(&frame, "x_groq"), "usage"), out);
+    const bool has_usage = read_usage(find(&frame, "usage"), out) ||
+                           read_usage(find(find(&frame, "x_groq"), "usage"), out);
     for (const JsonValue& choice : items_of(&frame, "choices")) {
       if (count_of(&choice, "index") == 0) read_choice(choice, out);
     }
-    // Some keep the connection open without a [DONE].
-    if (out.usage && out.finish != FinishReason::kNone) out.is_over = true;
+    // Some keep the connection open without a [DONE]. Counts before the end are not the last ones.
+    if (has_usage && out.finish != FinishReason::kNone) out.is_over = true;
   }
 
  private:

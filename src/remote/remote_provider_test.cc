@@ -302,6 +302,16 @@ TEST_P(RemoteProvider, AnAnswerWithItsUsageIsOver) {
   EXPECT_EQ(asked.whole.completion.usage.prompt_tokens, 9);
 }
 
+TEST_P(RemoteProvider, CountsBeforeTheEndAreNotTheLastOnes) {
+  const auto usage = [](int tokens) {
+    return sse(cat(R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":)", tokens,
+                   "}}"));
+  };
+  const Asked asked = ask_script(
+      {test::sse_head(), usage(1), chunk("abc", "stop"), usage(700), sse("[DONE]")});
+  EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 700);
+}
+
 // A server that begins its stream before cannot send the status of a refusal any more.
 TEST_P(RemoteProvider, IsAcceptedOnceTheStreamHasBegun) {
   test::ScriptedUpstream upstream(
