@@ -62,14 +62,14 @@ class Reach(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.home = asking.Home(PROGRAM, folder.name)
 
-    def start_upstream(self):
+    def start_upstream(self, models='["m"]', more=""):
         Upstream.got.clear()
         upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
         threading.Thread(target=upstream.serve_forever, daemon=True).start()
         self.addCleanup(upstream.server_close)
         self.addCleanup(upstream.shutdown)
         (self.home.config / "config.toml").write_text(
-            f'[[provider]]\nname = "up"\nkind = "vllm"\nendpoint = "http://127.0.0.1:{upstream.server_port}/v1"\nmodels = ["m"]\n')
+            f'[[provider]]\nname = "up"\nkind = "vllm"\nendpoint = "http://127.0.0.1:{upstream.server_port}/v1"\nmodels = {models}\n{more}')
 
     def test_a_secret_that_is_typed_into_the_command_stays_here(self):
         self.start_upstream()
@@ -141,12 +141,7 @@ class Reach(unittest.TestCase):
         self.assertEqual((done.returncode, b"hint: " in done.stderr), (4, True))
 
     def test_a_running_server_sends_nothing_to_a_remote_model(self):
-        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
-        threading.Thread(target=upstream.serve_forever, daemon=True).start()
-        self.addCleanup(upstream.server_close)
-        self.addCleanup(upstream.shutdown)
-        (self.home.config / "config.toml").write_text(
-            f'[[provider]]\nname = "up"\nkind = "vllm"\nendpoint = "http://127.0.0.1:{upstream.server_port}/v1"\nmodels = ["m", "tiny"]\nfree = true\n')
+        self.start_upstream('["m", "tiny"]', "free = true\n")
         model = self.home.folder / "tiny.gguf"
         tiny.write_model(model, context=2048)
         (self.home.folder / "small.gguf").symlink_to(model)
