@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/decimal.h"
 #include "base/nearest.h"
 #include "base/strings.h"
 
@@ -40,13 +41,7 @@ Result<std::string> amount_of(std::string_view key, const JsonValue& value) {
   if (const double* const real = value.number()) dollars = *real;
   if (!(dollars >= 0 && dollars <= kMaxBudgetDollars))
     return bad_setting("fallback", key, "must be a number of dollars");
-  char digits[32];
-  const auto end =
-      std::to_chars(std::begin(digits), std::end(digits), dollars, std::chars_format::fixed, 9);
-  std::string text(digits, end.ptr);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return cat(text, " USD");
+  return cat(decimal(dollars, 9), " USD");
 }
 
 // "30s", "5m", "1h", or a number of seconds.

@@ -1,8 +1,8 @@
 // Fields of the routes that make, change and revoke API keys, by LiteLLM's names.
 #include <algorithm>
-#include <array>
 #include <charconv>
 
+#include "base/decimal.h"
 #include "server/errors.h"
 #include "server/setters.h"
 
@@ -46,14 +46,7 @@ SetResult set_key_models(const JsonValue& value, const Field& field, ParsedReque
 
 // As it was written, to the nano-dollar: 0.1 is ten cents, not the nearest double.
 SetResult set_key_budget(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
-  constexpr int kDigits = 9;
-  std::array<char, 32> text = {};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), *real(value),
-                                 std::chars_format::fixed, kDigits);
-  std::string_view digits(text.data(), static_cast<std::size_t>(end.ptr - text.data()));
-  digits = digits.substr(0, digits.find_last_not_of('0') + 1);  // a point is among them
-  if (digits.ends_with('.')) digits.remove_suffix(1);
-  parsed.keys.max_budget = digits;
+  parsed.keys.max_budget = decimal(*real(value), 9);
   return {};
 }
 
