@@ -344,11 +344,11 @@ twin-only = "twin/gpt-4o-mini"
                     answer.read()
                     self.assertEqual((path, answer.status, answer.getheader("x-wick-provider")), (path, 200, provider))
                     connection.close()
-            rows = json.loads(self.run_wick("usage", "--json", "--tag", "a")[0])["usage"]
-            self.assertEqual([(row["provider"], row["requests"]) for row in rows if row["provider"] == "openai"], [("openai", 3)])
         finally:
             server.run.terminate()
             server.run.communicate(timeout=30)
+        rows = json.loads(self.run_wick("usage", "--json", "--tag", "a")[0])["usage"]  # rows of requests without a price wait in groups
+        self.assertEqual([(row["provider"], row["requests"]) for row in rows if row["provider"] == "openai"], [("openai", 3)])
 
     def test_the_server_keeps_answers_that_repeat(self):
         self.configure("[response_cache]\nmax_mb = 1\n")
