@@ -1,6 +1,8 @@
-// How long a verdict takes: of single labeled commands, and of about 1 kB of them.
+// How long a verdict takes: of single labeled commands, and of about 1 kB of them; or of each
+// attack of tests/support/shell_attacks.h, the fastest of five times, and which ones take longest.
 //
 //   bench_shell_check tests/data/shell/own.tsv
+//   bench_shell_check --attacks
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "shell/verdict.h"
+#include "support/shell_attacks.h"
 
 namespace {
 
@@ -53,13 +56,41 @@ void print(const char* what, const std::vector<double>& times) {
               n, times[n / 2], times[n * 95 / 100], times[n * 99 / 100], times[n - 1]);
 }
 
+int time_attacks() {
+  struct Timed {
+    double ms;
+    std::string name;
+  };
+
+  std::vector<Timed> times;
+  for (const wick::test::ShellAttack& attack : wick::test::shell_attacks()) {
+    const Profile profile{.cwd = "/home/u/p", .home = "/home/u"};
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      const Verdict verdict = judge(attack.text, attack.dialect, Mode::kScript, profile);
+      const std::chrono::duration<double, std::milli> took =
+          std::chrono::steady_clock::now() - begin;
+      best = std::min(best, took.count());
+    }
+    times.push_back({best, attack.name});
+  }
+  std::sort(times.begin(), times.end(), [](const Timed& a, const Timed& b) { return a.ms > b.ms; });
+  std::printf("%zu attacks  p50 %.2f ms  p95 %.2f ms\n", times.size(), times[times.size() / 2].ms,
+              times[times.size() / 20].ms);
+  for (std::size_t i = 0; i < std::min<std::size_t>(times.size(), 10); ++i)
+    std::printf("%8.2f ms  %s\n", times[i].ms, times[i].name.c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: bench_shell_check tests/data/shell/own.tsv\n");
+    std::fprintf(stderr, "usage: bench_shell_check tests/data/shell/own.tsv | --attacks\n");
     return 2;
   }
+  if (std::string(argv[1]) == "--attacks") return time_attacks();
   const std::vector<std::string> commands = commands_of(argv[1]);
   std::vector<std::string> kilobytes;
   for (std::size_t i = 0; i < commands.size(); ++i) {

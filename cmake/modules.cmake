@@ -275,6 +275,8 @@ function(wick_benches)
     target_include_directories(bench_${name} PRIVATE ${CMAKE_SOURCE_DIR})
     set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   endforeach()
+  target_sources(bench_shell_check PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/shell_attacks.cc)
+  target_include_directories(bench_shell_check PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 endfunction()
 
 # tests/*_test.cc see all modules; tests/cli/*.sh drive the program.

@@ -56,11 +56,22 @@ std::vector<Name> names_in(std::string_view text) {
   return out;
 }
 
+// Shells read an expression by recursion.
+bool nests_too_deep(std::string_view text) {
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (depth > kMaxDepth) return true;
+  }
+  return false;
+}
+
 // Arithmetic without names, so without subscripts.
 bool is_plain_number(const Value& v) {
   if (!v.is_known) return v.is_number;
   return std::all_of(v.set.begin(), v.set.end(), [](const std::string& x) {
-    return x.find_first_of("$`") == std::string::npos && names_in(x).empty();
+    return x.find_first_of("$`") == std::string::npos && names_in(x).empty() && !nests_too_deep(x);
   });
 }
 
@@ -111,6 +122,8 @@ void Evaluator::zsh_number(const Arg& arg, State& s) {
 
 void Evaluator::arithmetic_names(std::string_view text, State& s, Span span) {
   const bool runs_code = dialect_ != Dialect::kPosix;
+  if (nests_too_deep(text))
+    unknown(span, "", "too complex: an arithmetic expression nests deeper than 64");
   if (runs_code && text.find_first_of("$`") != std::string_view::npos)
     unknown_subscripts(span, "", "arithmetic over a text with an expansion");
   for (const auto& [name, is_set] : names_in(text)) {
@@ -124,8 +137,8 @@ void Evaluator::arithmetic_names(std::string_view text, State& s, Span span) {
           found->second.has_elements && std::all_of(found->second.elements.begin(),
                                                     found->second.elements.end(), is_plain_number);
     if (!is_number && runs_code)
-      unknown_subscripts(
-          span, name, cat("the variable ", name, " in arithmetic is not known to be a number"));
+      unknown_subscripts(span, name,
+                         cat("the variable ", name, " in arithmetic is not known to be a number"));
     if (is_set && !is_array) set_variable(name, {.value = Value::number()}, span, s);
   }
 }

@@ -182,8 +182,7 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
     // A deletion counts a folder that `cd` named as a link, too.
     const std::string_view physical = kind == EffectKind::kDeletes ? "" : folder;
-    const bool is_behind_link =
-        writes(kind) && may_leave_by_link(path, folder, {physical, start_});
+    const bool is_behind_link = writes(kind) && may_leave_by_link(path, folder, {physical, start_});
     if (is_behind_link) scope = std::max(scope, Scope::kUnknown);
     std::string target = shown(full, s);
     touch_special(kind, full, target, span);
@@ -261,12 +260,15 @@ bool is_misleading(std::string_view text) {
       if ((next & 0xC0) != 0x80) return true;
       code = code << 6 | (next & 0x3F);
     }
-    const bool is_blank = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200F) ||
-                          (code >= 0x2028 && code <= 0x202F) || code == 0x205F || code == 0x3000 ||
-                          (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0xAD ||
-                          code < 0xA0 || code == 0x180E || code == 0x34F || code == 0x61C ||
-                          (code >= 0xE0000 && code <= 0xE0FFF) ||
-                          (code >= 0xFE00 && code <= 0xFE0F) || (code >= 0xD800 && code < 0xE000);
+    const bool is_blank =
+        code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200F) ||
+        (code >= 0x2028 && code <= 0x202F) || code == 0x205F || code == 0x3000 ||
+        (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0xAD || code < 0xA0 ||
+        code == 0x180E || code == 0x34F || code == 0x61C || (code >= 0xE0000 && code <= 0xE0FFF) ||
+        (code >= 0xFE00 && code <= 0xFE0F) || (code >= 0xD800 && code < 0xE000) || code == 0x115F ||
+        code == 0x1160 || code == 0x17B4 || code == 0x17B5 || code == 0x2800 || code == 0x3164 ||
+        code == 0xFFA0 || (code >= 0xFFF0 && code <= 0xFFFB) ||
+        (code >= 0x1BCA0 && code <= 0x1BCA3) || (code >= 0x1D173 && code <= 0x1D17A);
     if (is_blank) return true;
     i += static_cast<std::size_t>(size);
   }

@@ -103,7 +103,7 @@ std::size_t Evaluator::weight_of(const State& s) {
   std::size_t out = s.variables.size() + s.args.size();
   for (const auto& [name, variable] : s.variables)
     out += variable.elements.size();
-  return out + (s.functions.size() + s.aliases.size()) / 4;
+  return out + (s.functions.size() + s.aliases.size()) / 2;
 }
 
 State Evaluator::copy_of(const State& s) {
@@ -470,6 +470,7 @@ Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
       Variable& now = s.variables[name];
       if (covers(old->second.value, now.value)) now = old->second;
     }
+    joined_ += weight_of(s);
     if (is_stable(before, s)) break;
     if (pass + 1 == kLastPass) {  // nothing is known
       s.variables.clear();

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxFields = 256;       // words that braces may ma
 inline constexpr std::size_t kMaxText = kMaxSource;  // bytes of a value that is known exactly
 inline constexpr std::size_t kMaxBuilt = std::size_t{4}
                                          << 20;       // bytes of all values of one verdict
-inline constexpr std::size_t kMaxJoined = 1U << 18U;  // variables, in each subshell and branch anew
+inline constexpr std::size_t kMaxJoined = 1U << 17U;  // variables, in each subshell and branch anew
 inline constexpr std::size_t kMaxEffects = 256;       // effects kept; equal ones count once
 inline constexpr std::size_t kMaxCalls = 1024;        // calls kept for rules; the next is not known
 inline constexpr std::size_t kMaxPooled = 1024;       // bytes of a freed block that is kept …

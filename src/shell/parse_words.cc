@@ -163,6 +163,7 @@ bool Parser::part(List<WordPart>& out, In in, int& parens) {
   if (counts_braces && c == '}') --parens;
   if (in == In::kOffset && c == '?') ++parens;  // a ? b : c, whose : does not end the offset
   if (in == In::kOffset && c == ':') --parens;
+  if (state_.depth + parens > kMaxDepth) return fail_limit("nests deeper than the limit of 64");
   if (!is_continued_) return plain_run(out);
   const int begin = pos_;
   take();

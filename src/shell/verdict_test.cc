@@ -143,7 +143,7 @@ TEST(ShellVerdict, ManyVariablesInManyBranchesAreTooComplex) {
   const Verdict v = judge(script, Dialect::kBash, Mode::kScript, kProfile);
   EXPECT_EQ(name(v.level), "high");
   EXPECT_NE(explain(v).find("too many variables in too many branches"), std::string::npos);
-  const Verdict some = judge(script.substr(0, 9900), Dialect::kBash, Mode::kScript, kProfile);
+  const Verdict some = judge(script.substr(0, 7000), Dialect::kBash, Mode::kScript, kProfile);
   EXPECT_EQ(explain(some).find("too complex"), std::string::npos);
 }
 
