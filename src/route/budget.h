@@ -28,6 +28,8 @@ struct Charge {
   std::string provider = {}, model = {};
   std::string key = {}, tag = {};  // of the client; "" = none
   std::string price = {};          // MemberModel::price_version; "" = it costs nothing
+
+  bool operator==(const Charge&) const = default;
 };
 
 // The budget of an API key: "5" in all, "5/day", "5/month" (UTC), "5/30d" and "5/12h" (any so many

@@ -6,10 +6,11 @@
 //
 // Group commit. Of the callers that wait, one writes for all: it takes the queue, and one commit
 // (one fsync) decides every reservation in it. For callers that do not wait (ask()) the ledger's
-// thread does so. Each counter is read and written once in it
-// (Counters). Settlements wait up to 20 ms for a reservation to go with; losing one in a crash only
-// leaves its amount reserved. Those of requests that cost nothing wait longer, up to a second: with
-// one commit each 20 ms an fsync was under way half of the time.
+// thread does so. Each counter is read and written once in it (Counters). Settlements wait up to
+// 20 ms for a reservation to go with; losing one in a crash only leaves its amount reserved.
+// Requests that cost nothing wait longer, up to a second: with one commit each 20 ms an fsync was
+// under way half of the time. Those of one second with the same charge share an entry: one takes
+// 20 thousand instructions, so that a group of 1,024 kept requests waiting.
 //
 // A store that is away at first. The ledger's thread tries it again, after 1, 2, 4 and then every
 // 8 s. Until then reservations are refused at once and settlements wait; nothing is written before
@@ -38,9 +39,10 @@ namespace wick::route {
 namespace {
 
 constexpr auto kSettleDelay = std::chrono::milliseconds(20);
-// Rows of requests that cost nothing: so many are written at once, and while the store cannot be
+// Entries of requests that cost nothing: so many are written at once, and while the store cannot be
 // written so many wait. Later ones are dropped.
 constexpr std::size_t kFullGroup = 1024, kMaxWaitingRows = 8192;
+constexpr std::size_t kMaxShared = 16;  // among so many entries, the newest, one to share is sought
 constexpr int kMaxRetry = 8;  // times LedgerOptions::retry_ms, between tries of a store
 
 // "bucket name\n" for each counter that holds a reservation.
@@ -112,8 +114,8 @@ struct Wanted {  // a reservation that waits for its commit
 };
 
 struct Settled {
-  Reservation held;
-  Settlement settlement;
+  Reservation held;  // its id 0: of requests that cost nothing
+  EntrySums sums;
 };
 
 Error exceeded(const Budget& budget, const BudgetState& now, Nanos amount) {
@@ -202,15 +204,18 @@ class GroupLedger final : public Ledger {
 
   void settle(const Reservation& held, const Settlement& settlement) override {
     bool is_news = false;  // else the thread has its time to write already
+    const EntrySums sums = EntrySums::of(settlement);
     {
       const std::lock_guard lock(mutex_);
+      if (EntrySums* const shared = held.id == 0 ? find_shared(held) : nullptr)
+        return shared->add(sums);
       if (held.id == 0 && settled_.size() >= kMaxWaitingRows) {
         ++n_dropped_;
         return;
       }
       is_news = settled_.empty() || settled_.size() == kFullGroup || (held.id != 0 && !has_held_);
       has_held_ = has_held_ || held.id != 0;
-      settled_.push_back({.held = held, .settlement = settlement});
+      settled_.push_back({.held = held, .sums = sums});
     }
     if (options_.writes_at_once) {
       static_cast<void>(flush());
@@ -242,6 +247,16 @@ class GroupLedger final : public Ledger {
 
  private:
   using Wants = std::vector<std::shared_ptr<Wanted>>;
+
+  // The entry that waits for more requests of this kind, which cost nothing.
+  EntrySums* find_shared(const Reservation& free) {
+    const auto end = settled_.rend();
+    const auto last = settled_.size() > kMaxShared ? settled_.rbegin() + kMaxShared : end;
+    const auto found = std::find_if(settled_.rbegin(), last, [&](const Settled& one) {
+      return one.held.id == 0 && one.held.unix_s == free.unix_s && one.held.charge == free.charge;
+    });
+    return found == last ? nullptr : &found->sums;
+  }
 
   class Asked final : public AskedReservation {
    public:
@@ -288,7 +303,7 @@ class GroupLedger final : public Ledger {
         one->result = written.error();
       }
       if (one->is_left && *one->result && (*one->result)->id != 0) {
-        settled_.push_back({.held = **one->result, .settlement = {.has_failed = true}});
+        settled_.push_back({.held = **one->result, .sums = {.failed = 1}});
         has_held_ = true;
       }
       if (one->wake != nullptr) one->wake->set();
@@ -318,8 +333,8 @@ class GroupLedger final : public Ledger {
       n_dropped_ += n_dropped;
       // Those that came meanwhile may be too many beside them.
       while (settled_.size() > kMaxWaitingRows && settled_.back().held.id == 0) {
+        n_dropped_ += settled_.back().sums.requests;
         settled_.pop_back();
-        ++n_dropped_;
       }
       has_held_ = has_held_ || had_held;
     }
@@ -344,7 +359,7 @@ class GroupLedger final : public Ledger {
   Result<void> write_rows(const Wants& wanted, std::span<const Settled> settled) {
     Counters counters(*store_);
     for (const auto& [held, end] : settled) {
-      if (held.id == 0) {  // a request that cost nothing
+      if (held.id == 0) {  // requests that cost nothing
         WICK_TRY([[maybe_unused]] const std::int64_t id,
                  store_->insert(held, EntryState::kSettled, end));
         continue;
@@ -396,7 +411,7 @@ class GroupLedger final : public Ledger {
         WICK_TRY(const std::vector<OpenEntry> orphans, store_->orphans());
         if (orphans.empty()) return counters.write();
         for (const OpenEntry& one : orphans) {
-          const Settlement end{.cost = one.reserved, .is_estimated = true, .has_failed = true};
+          const EntrySums end{.cost = one.reserved, .estimated = 1, .failed = 1};
           WICK_TRY(const bool was_open, store_->settle(one.id, EntryState::kLost, end));
           if (was_open) move(one.marks, one.reserved, one.reserved, counters);
         }
@@ -497,6 +512,25 @@ constexpr LedgerStoreKind kLedgerStores[] = {
 };
 
 }  // namespace
+
+EntrySums EntrySums::of(const Settlement& end) noexcept {
+  return {.cost = end.cost,
+          .prompt_tokens = end.usage.prompt_tokens,
+          .cached_tokens = end.usage.cached_tokens,
+          .generated_tokens = end.usage.generated_tokens,
+          .estimated = end.is_estimated,
+          .failed = end.has_failed};
+}
+
+void EntrySums::add(const EntrySums& more) noexcept {
+  requests += more.requests;
+  cost += more.cost;
+  prompt_tokens += more.prompt_tokens;
+  cached_tokens += more.cached_tokens;
+  generated_tokens += more.generated_tokens;
+  estimated += more.estimated;
+  failed += more.failed;
+}
 
 std::span<const LedgerStoreKind> ledger_stores() noexcept {
   return kLedgerStores;

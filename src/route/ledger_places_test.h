@@ -83,13 +83,15 @@ class LedgerPlace {
     return session;
   }
 
-  // Takes the column away, as if an older wick had made the ledger.
-  void drop_prices() const {
-    if (!schema_.empty()) return execute(cat("ALTER TABLE ", schema_, ".wick_entry DROP price"));
+  // Takes columns away, as if an older wick had made the ledger.
+  void drop_newer() const {
+    if (!schema_.empty())
+      return execute(cat("ALTER TABLE ", schema_, ".wick_entry DROP price, DROP requests"));
     sqlite3* handle = nullptr;
     sqlite3_open(path_.c_str(), &handle);
     const Database database(handle);
-    const char* const sql = "ALTER TABLE entry DROP COLUMN price";
+    const char* const sql =
+        "ALTER TABLE entry DROP COLUMN price; ALTER TABLE entry DROP COLUMN requests";
     EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
   }
 

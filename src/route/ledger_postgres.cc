@@ -25,8 +25,8 @@ constexpr const char* kNotDurable = " SET synchronous_commit = off;";
 constexpr const char* kDurable =  // stronger settings stay
     " SELECT set_config('synchronous_commit', 'on', false)"
     " WHERE current_setting('synchronous_commit') IN ('off', 'local');";
-// A role that may not create tables can use those that are there. Tables of before 2026-11-26 have
-// no prices.
+// A role that may not create tables can use those that are there. Tables of before 2026-11-26 lack
+// some columns.
 constexpr const char* kTables = R"(DO $$ BEGIN
 PERFORM pg_advisory_xact_lock(5293911);
 IF to_regclass('wick_owner') IS NULL THEN
@@ -46,6 +46,10 @@ END IF;
 IF NOT EXISTS(SELECT 1 FROM pg_attribute WHERE attrelid = 'wick_entry'::regclass
   AND attname = 'price' AND NOT attisdropped) THEN
 ALTER TABLE wick_entry ADD COLUMN price TEXT NOT NULL DEFAULT '';
+END IF;
+IF NOT EXISTS(SELECT 1 FROM pg_attribute WHERE attrelid = 'wick_entry'::regclass
+  AND attname = 'requests' AND NOT attisdropped) THEN
+ALTER TABLE wick_entry ADD COLUMN requests BIGINT NOT NULL DEFAULT 1;
 END IF; END $$;)";
 
 constexpr PqStatement kSum{"wick_sum",
@@ -59,8 +63,8 @@ constexpr PqStatement kAdd{"wick_add",
 constexpr PqStatement kInsert{
     "wick_insert",
     "INSERT INTO wick_entry(owner, at, provider, model, key, tag, marks, state, reserved, cost,"
-    " prompt, cached, generated, estimated, failed, price)"
-    " VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING id"};
+    " prompt, cached, generated, estimated, failed, price, requests) VALUES($1, $2, $3, $4, $5, $6,"
+    " $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id"};
 constexpr PqStatement kSettle{
     "wick_settle",
     "UPDATE wick_entry SET state = $2, cost = $3, prompt = $4, cached = $5, generated = $6,"
@@ -80,7 +84,7 @@ constexpr PqStatement kOrphans{
 constexpr PqStatement kUsage{
     "wick_usage",
     "SELECT provider, model, CASE WHEN $2 = 1 THEN"
-    " to_char(to_timestamp(at) AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END d, COUNT(*),"
+    " to_char(to_timestamp(at) AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END d, SUM(requests),"
     " SUM(failed), SUM(estimated), SUM(prompt), SUM(cached), SUM(generated), SUM(cost),"
     " price"
     " FROM wick_entry WHERE at >= $1 AND state != 0 AND ($3 = '' OR key = $3)"
@@ -129,28 +133,23 @@ class PostgresStore final : public LedgerStore {
   }
 
   Result<std::int64_t> insert(const Reservation& held, EntryState state,
-                              const Settlement& end) override {
+                              const EntrySums& end) override {
     const Charge& charge = held.charge;
-    const Usage& usage = end.usage;
     WICK_TRY(
         const PqRows rows,
         session_.run(kInsert,
                      {owner_, held.unix_s, charge.provider, charge.model, charge.key, charge.tag,
                       held.marks, std::int64_t{static_cast<int>(state)}, held.amount, end.cost,
-                      std::int64_t{usage.prompt_tokens}, std::int64_t{usage.cached_tokens},
-                      std::int64_t{usage.generated_tokens}, std::int64_t{end.is_estimated},
-                      std::int64_t{end.has_failed}, charge.price}));
+                      end.prompt_tokens, end.cached_tokens, end.generated_tokens, end.estimated,
+                      end.failed, charge.price, end.requests}));
     return rows.integer(0, 0);
   }
 
-  Result<bool> settle(std::int64_t id, EntryState state, const Settlement& end) override {
-    const Usage& usage = end.usage;
-    WICK_TRY(
-        const PqRows rows,
-        session_.run(kSettle, {id, std::int64_t{static_cast<int>(state)}, end.cost,
-                               std::int64_t{usage.prompt_tokens}, std::int64_t{usage.cached_tokens},
-                               std::int64_t{usage.generated_tokens}, std::int64_t{end.is_estimated},
-                               std::int64_t{end.has_failed}}));
+  Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) override {
+    WICK_TRY(const PqRows rows,
+             session_.run(kSettle, {id, std::int64_t{static_cast<int>(state)}, end.cost,
+                                    end.prompt_tokens, end.cached_tokens, end.generated_tokens,
+                                    end.estimated, end.failed}));
     return rows.changed() > 0;
   }
 

@@ -23,7 +23,8 @@ CREATE TABLE IF NOT EXISTS entry(
   state INTEGER NOT NULL, reserved INTEGER NOT NULL, cost INTEGER NOT NULL DEFAULT 0,
   prompt INTEGER NOT NULL DEFAULT 0, cached INTEGER NOT NULL DEFAULT 0,
   generated INTEGER NOT NULL DEFAULT 0, estimated INTEGER NOT NULL DEFAULT 0,
-  failed INTEGER NOT NULL DEFAULT 0, price TEXT NOT NULL DEFAULT '');
+  failed INTEGER NOT NULL DEFAULT 0, price TEXT NOT NULL DEFAULT '',
+  requests INTEGER NOT NULL DEFAULT 1);
 CREATE INDEX IF NOT EXISTS entry_open ON entry(owner) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS entry_at ON entry(at);
 CREATE TABLE IF NOT EXISTS counter(
@@ -52,8 +53,9 @@ struct Statements {
             " DO UPDATE SET used = used + ?3, reserved = reserved + ?4"),
         insert(db,
                "INSERT INTO entry(owner, at, provider, model, key, tag, marks, state, reserved,"
-               " cost, prompt, cached, generated, estimated, failed, price)"
-               " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"),
+               " cost, prompt, cached, generated, estimated, failed, price, requests)"
+               " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+               " ?17)"),
         settle(db,
                "UPDATE entry SET state = ?2, cost = ?3, prompt = ?4, cached = ?5, generated = ?6,"
                " estimated = ?7, failed = ?8 WHERE id = ?1 AND state = 0"),
@@ -63,14 +65,14 @@ struct Statements {
   }
 };
 
-// Binds what a settlement says to `at` and those after it.
-Statement& bind_end(Statement& statement, int at, const Settlement& end) {
+// Binds what an entry says of the end to `at` and those after it.
+Statement& bind_end(Statement& statement, int at, const EntrySums& end) {
   return statement.bind(at, end.cost)
-      .bind(at + 1, std::int64_t{end.usage.prompt_tokens})
-      .bind(at + 2, std::int64_t{end.usage.cached_tokens})
-      .bind(at + 3, std::int64_t{end.usage.generated_tokens})
-      .bind(at + 4, std::int64_t{end.is_estimated})
-      .bind(at + 5, std::int64_t{end.has_failed});
+      .bind(at + 1, end.prompt_tokens)
+      .bind(at + 2, end.cached_tokens)
+      .bind(at + 3, end.generated_tokens)
+      .bind(at + 4, end.estimated)
+      .bind(at + 5, end.failed);
 }
 
 class SqliteStore final : public LedgerStore {
@@ -102,7 +104,7 @@ class SqliteStore final : public LedgerStore {
   }
 
   Result<std::int64_t> insert(const Reservation& held, EntryState state,
-                              const Settlement& end) override {
+                              const EntrySums& end) override {
     sql_.insert.bind(1, owner_)
         .bind(2, held.unix_s)
         .bind(3, held.charge.provider)
@@ -112,12 +114,13 @@ class SqliteStore final : public LedgerStore {
         .bind(7, held.marks)
         .bind(8, static_cast<std::int64_t>(state))
         .bind(9, held.amount)
-        .bind(16, held.charge.price);
+        .bind(16, held.charge.price)
+        .bind(17, end.requests);
     WICK_DO(bind_end(sql_.insert, 10, end).run());
     return sqlite3_last_insert_rowid(database_.get());
   }
 
-  Result<bool> settle(std::int64_t id, EntryState state, const Settlement& end) override {
+  Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) override {
     sql_.settle.bind(1, id).bind(2, static_cast<std::int64_t>(state));
     WICK_DO(bind_end(sql_.settle, 3, end).run());
     return sqlite3_changes(database_.get()) > 0;
@@ -150,7 +153,7 @@ class SqliteStore final : public LedgerStore {
                                       const UsageFilter& filter) override {
     Statement rows(database_.get(),
                    "SELECT provider, model, CASE WHEN ?2 THEN date(at, 'unixepoch') ELSE '' END d,"
-                   " COUNT(*), SUM(failed), SUM(estimated), SUM(prompt), SUM(cached),"
+                   " SUM(requests), SUM(failed), SUM(estimated), SUM(prompt), SUM(cached),"
                    " SUM(generated), SUM(cost), price FROM entry WHERE at >= ?1 AND state != 0"
                    " AND (?3 = '' OR key = ?3) AND (?4 = '' OR tag = ?4)"
                    " GROUP BY d, provider, model, price ORDER BY d, provider, model, price");
@@ -185,17 +188,17 @@ Result<void> execute(sqlite3* database, const char* sql) {
   return sqlite_error(database, "it cannot be opened");
 }
 
-// Ledgers of before 2026-11-26 have no prices. Another process may add the column meanwhile.
-Result<void> add_price(sqlite3* database) {
-  const auto has_price = [&] {
-    Statement column(database, "SELECT 1 FROM pragma_table_info('entry') WHERE name = 'price'");
+// Ledgers of before 2026-11-26 lack some. Another process may add the column meanwhile.
+Result<void> add_column(sqlite3* database, std::string_view name, const char* sql) {
+  const auto is_there = [&] {
+    Statement column(database, "SELECT 1 FROM pragma_table_info('entry') WHERE name = ?1");
+    column.bind(1, name);
     const auto found = column.step();
     return found && *found;
   };
-  if (has_price()) return {};
-  const auto added =
-      execute(database, "ALTER TABLE entry ADD COLUMN price TEXT NOT NULL DEFAULT ''");
-  if (!added && !has_price()) return added;
+  if (is_there()) return {};
+  const auto added = execute(database, sql);
+  if (!added && !is_there()) return added;
   return {};
 }
 
@@ -217,7 +220,7 @@ Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& opti
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(options.path.c_str(), &handle,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(handle);
   if (code != SQLITE_OK) {
     Error error = sqlite_error(handle, cat("cannot open ", printable(options.path)));
@@ -229,7 +232,10 @@ Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& opti
   WICK_DO(execute(handle,
                   options.is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"));
   WICK_DO(execute(handle, kSchema));
-  WICK_DO(add_price(handle));
+  WICK_DO(add_column(handle, "price",
+                     "ALTER TABLE entry ADD COLUMN price TEXT NOT NULL DEFAULT ''"));
+  WICK_DO(add_column(handle, "requests",
+                     "ALTER TABLE entry ADD COLUMN requests INTEGER NOT NULL DEFAULT 1"));
   return std::unique_ptr<LedgerStore>(std::make_unique<SqliteStore>(std::move(database)));
 }
 

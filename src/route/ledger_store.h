@@ -21,6 +21,17 @@ namespace wick::route {
 // States of an entry: reserved, settled, and settled at its full amount after its process was gone.
 enum class EntryState : std::uint8_t { kReserved = 0, kSettled = 1, kLost = 2 };
 
+// What an entry says of the end: of one request, or of several that cost nothing.
+struct EntrySums {
+  std::int64_t requests = 1;
+  Nanos cost = 0;
+  std::int64_t prompt_tokens = 0, cached_tokens = 0, generated_tokens = 0;
+  std::int64_t estimated = 0, failed = 0;  // of the requests
+
+  static EntrySums of(const Settlement& end) noexcept;
+  void add(const EntrySums& more) noexcept;
+};
+
 struct OpenEntry {  // is reserved
   std::int64_t id = 0;
   Nanos reserved = 0;
@@ -46,9 +57,9 @@ class LedgerStore {
 
   // A new entry of this process; its id. A reservation without an amount is settled at once.
   virtual Result<std::int64_t> insert(const Reservation& held, EntryState state,
-                                      const Settlement& end) = 0;
+                                      const EntrySums& end) = 0;
   // False if it was settled before.
-  virtual Result<bool> settle(std::int64_t id, EntryState state, const Settlement& end) = 0;
+  virtual Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) = 0;
 
   // Tells the other processes that this one is alive; to be called every `renewal()`, if that is
   // not 0. In a transaction.

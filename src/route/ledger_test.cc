@@ -67,7 +67,7 @@ TEST_P(LedgerRules, RowsTellThePriceAndThoseOfALedgerWithoutPricesStay) {
     ledger->settle(*held, {.cost = 10});
   };
   spend(old);
-  place.drop_prices();
+  place.drop_newer();
   {
     const auto first = place.open(), second = place.open();
     ASSERT_EQ(first->usage(0, false)->size(), 1U);
@@ -200,7 +200,7 @@ TEST(LedgerUnwritable, RowsOfRequestsThatCostNothingWaitWithinABound) {
   };
   execute("ALTER TABLE entry RENAME TO hidden");
   for (int i = 0; i < 50'000; ++i)
-    ledger->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+    ledger->settle({.unix_s = kNoon, .charge = {.provider = "free", .tag = std::to_string(i)}}, {});
   ledger->settle(held, {.cost = 4});
   EXPECT_FALSE(ledger->flush());
   EXPECT_FALSE(ledger->reserve({.provider = "paid"}, {}, 5, kNoon));
@@ -240,8 +240,40 @@ TEST(LedgerThread, WritesWhatCostsNothingLaterOrWithOthersOrInLargeGroups) {
   ledger->settle(held, {.cost = 4});
   wait_for(3);
   for (int i = 0; i < 1025; ++i)
-    ledger->settle(free, {});
+    ledger->settle({.unix_s = kNoon + i, .charge = {.provider = "free"}}, {});
   wait_for(1028);
+}
+
+TEST(LedgerThread, WritesOneEntryForAllThatCostNothingInASecond) {
+  const wick::test::TempDir dir;
+  const std::string path = (dir.path() / "usage.db").string();
+  const auto ledger = *Ledger::open({.path = path, .is_durable = false, .free_ms = 3'600'000});
+  const Reservation first{.unix_s = kNoon, .charge = {.provider = "free", .model = "m"}};
+  Reservation later = first, tagged = first;
+  later.unix_s += 1;
+  tagged.charge.tag = "team";
+  const Usage usage{.prompt_tokens = 2'000'000'000, .cached_tokens = 3, .generated_tokens = 2};
+  for (int i = 0; i < 1000; ++i) {
+    ledger->settle(first, {.usage = usage, .is_estimated = i == 1, .has_failed = i < 4});
+    ledger->settle(tagged, {.usage = usage});
+  }
+  ledger->settle(later, {.usage = usage});
+  const auto all = ledger->usage(0, false);
+  ASSERT_EQ(all->size(), 1U);
+  EXPECT_EQ(all->at(0).requests, 2001);
+  EXPECT_EQ(all->at(0).failed, 4);
+  EXPECT_EQ(all->at(0).estimated, 1);
+  EXPECT_EQ(all->at(0).prompt_tokens, 2001LL * 2'000'000'000);
+  EXPECT_EQ(all->at(0).cached_tokens, 2001 * 3);
+  EXPECT_EQ(all->at(0).generated_tokens, 2001 * 2);
+  EXPECT_EQ(ledger->usage(kNoon + 1, false)->at(0).requests, 1);
+  EXPECT_EQ(ledger->usage(0, false, {.tag = "team"})->at(0).requests, 1000);
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  const Database beside(handle);
+  Statement count(handle, "SELECT COUNT(*) FROM entry");
+  ASSERT_TRUE(*count.step());
+  EXPECT_EQ(count.integer(0), 3);
 }
 
 TEST(LedgerOpen, NamesTheLibraryOrTheServerThatIsMissing) {
@@ -286,12 +318,12 @@ class ServerStore final : public LedgerStore {
   }
 
   Result<std::int64_t> insert(const Reservation& held, EntryState state,
-                              const Settlement& end) override {
+                              const EntrySums& end) override {
     return is_renewed_ ? rows_->insert(held, state, end)
                        : Error{.id = "bug", .message = "a row before the first renew()"};
   }
 
-  Result<bool> settle(std::int64_t id, EntryState state, const Settlement& end) override {
+  Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) override {
     return rows_->settle(id, state, end);
   }
 
@@ -376,8 +408,8 @@ TEST_F(LateStore, RowsThatComeWhileWritesFailStayWithinTheBound) {
   is_full = true;
   std::atomic<bool> is_over = false;
   std::thread client([&] {
-    while (!is_over)
-      ledger->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+    for (std::int64_t i = 0; !is_over; ++i)
+      ledger->settle({.unix_s = kNoon + i, .charge = {.provider = "free"}}, {});
   });
   for (int n_failed = 0; n_failed < 10;)
     n_failed += !ledger->flush();

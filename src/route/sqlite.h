@@ -51,9 +51,12 @@ class Statement {
   Result<bool> step() {
     const int code = handle_ ? sqlite3_step(handle_.get()) : SQLITE_ERROR;
     if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) {
+      reset();
+      return false;
+    }
     const Error error = sqlite_error(database_, "a statement failed");
     reset();
-    if (code == SQLITE_DONE) return false;
     return error;
   }
 
