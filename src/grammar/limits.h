@@ -7,7 +7,7 @@
 namespace wick::grammar {
 
 inline constexpr std::size_t kMaxTrieTokenBytes = 4096;  // longer tokens are never allowed
-inline constexpr std::size_t kMaxMaskCacheBytes = 32U << 20U;
+inline constexpr std::size_t kMaxMaskCacheBytes = 24U << 20U;
 inline constexpr std::size_t kMaxSharedStringBytes = 8U << 20U;  // masks that formats share
 inline constexpr std::size_t kMaxSharedExprBytes = 4U << 20U;    // and their expressions
 inline constexpr std::size_t kMaxPlainStates = 200'000;  // that PlainReach remembers

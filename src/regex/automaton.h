@@ -82,6 +82,8 @@ class Automaton {
   Result<std::optional<std::uint32_t>> min_length(ExprId language);
   // One of the shortest strings, always the same one; nothing where there is none.
   Result<std::optional<std::string>> shortest(ExprId language);
+  // The `n` shortest strings, always the same ones; fewer where the language has no more.
+  Result<std::vector<std::string>> shortest_strings(ExprId language, std::size_t n);
   // The bytes that every string of `state` starts with, at most `max_bytes`; `state` becomes the
   // state after them.
   Result<std::string> forced(ExprId& state, std::size_t max_bytes);

@@ -74,6 +74,40 @@ TEST(RegexAutomaton, FindsTheShortestStringOrProvesThatThereIsNone) {
   EXPECT_GT(n_found, 2'000);
 }
 
+TEST(RegexAutomaton, FindsTheShortestStringsInTheirOrder) {
+  std::mt19937 random(11);
+  const std::vector<std::string> texts = all_texts(4);
+  Automaton automaton;
+  ExprPool& pool = automaton.pool();
+  const ExprId abc = pool.repeat(pool.bytes(ByteSet::range('a', 'c')), 0, kUnbounded);
+  int n_all = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    const Tree tree = random_tree(random, 4);
+    const ExprId id = pool.intersect({build(pool, tree), abc});
+    std::vector<std::string> wanted;
+    std::copy_if(texts.begin(), texts.end(), std::back_inserter(wanted),
+                 [&](const std::string& text) { return tree.matches(text); });
+    const std::size_t n = random() % 8;
+    auto found = automaton.shortest_strings(id, n);
+    ASSERT_TRUE(found) << round;
+    ASSERT_LE(found->size(), n);
+    ASSERT_TRUE(std::is_sorted(found->begin(), found->end(), [](const auto& a, const auto& b) {
+      return a.size() < b.size();
+    })) << round;
+    if (found->size() < n) {
+      ASSERT_GE(found->size(), wanted.size()) << round;
+      ++n_all;
+    }
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      if (i < wanted.size()) ASSERT_EQ((*found)[i].size(), wanted[i].size()) << round;
+      if ((*found)[i].size() < 10) ASSERT_TRUE(tree.matches((*found)[i])) << round;
+    }
+    std::sort(found->begin(), found->end());
+    ASSERT_EQ(std::adjacent_find(found->begin(), found->end()), found->end()) << round;
+  }
+  EXPECT_GT(n_all, 200);
+}
+
 // A step leads to kEmptySet exactly where no text goes on; found by asking each state for one.
 TEST(RegexAutomaton, StepsIntoNothingAreKnownAsSuch) {
   std::mt19937 random(3);

@@ -13,6 +13,7 @@
 #include <queue>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "regex/automaton.h"
 
@@ -276,6 +277,59 @@ Result<std::optional<std::string>> Automaton::shortest(ExprId language) {
       break;
   }
   return pool_.failure();
+}
+
+
+// The search above over paths instead of states: paths through live states only, so each that is
+// taken from the queue leads to a string.
+Result<std::vector<std::string>> Automaton::shortest_strings(ExprId language, std::size_t n) {
+  struct Path {
+    std::uint32_t parent, length;
+    ExprId state;
+    unsigned char byte;
+  };
+
+  pool_.refuel();
+  if (language == kNoExpr) return pool_.failure();
+  // By the length of the shortest string of a path, then the longest path first.
+  using Entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::vector<Path> paths;
+  std::vector<std::string> out;
+  const auto push = [&](const Path& path) {
+    if (path.state == kEmptySet) return true;
+    const Liveness life = liveness(path.state);
+    if (life == Liveness::kDead) return true;
+    if (life == Liveness::kUnknown || !pool_.spend(1) || paths.size() >= kMaxSearchStates)
+      return false;
+    queue.emplace(std::uint64_t{path.length} + pool_.at(path.state).min_len,
+                  kUnbounded - path.length, static_cast<std::uint32_t>(paths.size()));
+    paths.push_back(path);
+    return true;
+  };
+  if (!push({kUnbounded, 0, language, 0})) return pool_.failure();
+  while (!queue.empty() && out.size() < n) {
+    const std::uint32_t id = std::get<2>(queue.top());
+    queue.pop();
+    const Path path = paths[id];
+    if (pool_.is_nullable(path.state)) {
+      std::string& text = out.emplace_back(path.length, '\0');
+      for (std::uint32_t at = id, i = path.length; i > 0; at = paths[at].parent)
+        text[--i] = static_cast<char>(paths[at].byte);
+    }
+    const auto its = edges(path.state);
+    if (!its) return pool_.failure();
+    for (const Edge& edge : std::vector<Edge>(its->begin(), its->end())) {
+      bool is_pushed = true;
+      const ByteSet set = pool_.sets()[edge.set];
+      set.for_each([&](unsigned byte) {
+        is_pushed = is_pushed &&
+                    push({id, path.length + 1, edge.to, static_cast<unsigned char>(byte)});
+      });
+      if (!is_pushed) return pool_.failure();
+    }
+  }
+  return out;
 }
 
 }  // namespace wick::regex

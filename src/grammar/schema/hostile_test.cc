@@ -249,5 +249,24 @@ TEST(HostileSchema, AShortEndTakesBoundedStepsAndMemory) {
   }
 }
 
+// The values of an enum are found once, not for each item that is demanded.
+TEST(HostileSchema, DistinctItemsOfALargeEnumAreFoundOnce) {
+  const auto number = [](int i) { return std::to_string(i); };
+  const auto of = [&](int n_demanded, int n_values, int n_most = 500) {
+    return cat(R"({"type":"array","uniqueItems":true,"minItems":)", n_demanded, R"(,"maxItems":)",
+               n_most, R"(,"items":{"enum":)", list(n_values, number), "}}");
+  };
+  const auto start = [](const std::string& schema) {
+    auto made = SchemaRecognizer::parse(schema, {});
+    return !made ? made.error().id : (*made)->start() == kDeadState ? "dead" : "live";
+  };
+  const long before = test::given_bytes();
+  EXPECT_EQ(start(of(30, 40)), "live");
+  EXPECT_LT(test::given_bytes() - before, 64L << 20U);  // 180 MB, item by item
+  EXPECT_EQ(start(of(41, 40)), "dead");
+  EXPECT_EQ(start(of(30, 40, 29)), "dead");
+  EXPECT_EQ(start(of(300, 400)), "live");
+}
+
 }  // namespace
 }  // namespace wick::grammar

@@ -137,12 +137,21 @@ class LifeSearch {
   enum class Plenty : std::uint8_t { kFew, kPlenty, kUnknown };
   std::size_t unique_of(const Leaves& leaves, bool is_negative) const;
   std::size_t n_demanded(const Leaves& leaves) const;
-  bool is_symmetric(const Leaves& leaves) const;
+  std::size_t n_alike(const Leaves& leaves) const;
+
+  // Texts of a language as values, the shortest first.
+  struct Texts {
+    Leaves found = {};
+    bool is_all = false, is_plenty = false;
+  };
+
+  bool find_texts(regex::ExprId language, bool is_number, std::size_t n, Texts& its);
   Plenty texts(regex::ExprId language, bool is_number, std::size_t n, Leaves& out);
   regex::ExprId spelled_once(regex::ExprId numbers);
   Plenty values(FormulaId of, std::size_t n, Leaves& out);
   Plenty nested_values(FormulaId typed, bool is_array, std::size_t n);
   Leaves without_value(const Leaves& leaves, FormulaId value);
+  Life distinct_values(FormulaId next, std::size_t n, Leaves& chosen);
   Life distinct_branch(const Leaves& leaves, Leaves& chosen);
   Life equal_branch(const Leaves& leaves, Leaves* seconds);
   FormulaId item_before(const Leaves& others);
@@ -194,6 +203,7 @@ class LifeSearch {
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
   std::unordered_map<FormulaId, bool> rooms_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};
+  std::unordered_map<regex::ExprId, Texts> string_texts_ = {}, number_texts_ = {};
 };
 
 }  // namespace wick::grammar

@@ -6,6 +6,7 @@
 // each is tried. So a value that comes before them harms only if it is one that was found, and if
 // without it no others are found.
 #include <algorithm>
+#include <iterator>
 
 #include "grammar/limits.h"
 #include "grammar/schema/life.h"
@@ -50,33 +51,59 @@ std::size_t LifeSearch::n_demanded(const Leaves& leaves) const {
   return n + last;
 }
 
-// One number of items is demanded, and nothing else is counted.
-bool LifeSearch::is_symmetric(const Leaves& leaves) const {
-  int n_demands = 0;
+// How many items are demanded where nothing else is counted but how many there may be: 0 where not.
+std::size_t LifeSearch::n_alike(const Leaves& leaves) const {
+  std::size_t n = 0, most = ~std::size_t{0};
   for (const FormulaId leaf : leaves) {
     const Formula& f = pool_.at(leaf);
-    const bool counts = f.kind == FormulaKind::kItemSome || f.kind == FormulaKind::kItemMost;
-    if (f.kind == FormulaKind::kItemSome) ++n_demands;
-    if (counts && f.c != kAlways) return false;
-    if (f.kind == FormulaKind::kRestItems) return false;
+    const bool is_demand = f.kind == FormulaKind::kItemSome;
+    if (f.kind == FormulaKind::kRestItems || (is_demand && n != 0)) return 0;
+    if (!is_demand && f.kind != FormulaKind::kItemMost) continue;
+    if (f.c != kAlways || f.a != 0 || f.b != kNoEnd) return 0;
+    if (is_demand) {
+      n = f.d;
+    } else {
+      most = std::min<std::size_t>(most, f.d);
+    }
   }
-  return n_demands == 1;
+  return n <= most ? n : 0;
+}
+
+// The texts of `language`, `n` of them or all: they may be asked for again, and for more of them.
+bool LifeSearch::find_texts(regex::ExprId language, bool is_number, std::size_t n, Texts& its) {
+  regex::ExprPool& exprs = pool_.exprs();
+  if (!spend(kStepsForText)) return false;
+  const std::size_t n_wanted = 2 * n;
+  const auto texts = pool_.automaton().shortest_strings(language, n_wanted);
+  if (!spend((exprs.full_fuel() - exprs.fuel()) / kStepsForOne) || !texts) return false;
+  its.found.clear();
+  for (const std::string& text : *texts)
+    its.found.push_back(is_number ? pool_.one_number(text) : pool_.string_in(exprs.literal(text)));
+  its.is_all = texts->size() < n_wanted;
+  return true;
 }
 
 LifeSearch::Plenty LifeSearch::texts(regex::ExprId language, bool is_number, std::size_t n,
                                      Leaves& out) {
-  regex::ExprPool& exprs = pool_.exprs();
-  for (bool is_first = true; out.size() < n; is_first = false) {
-    if (language == regex::kNoExpr || !spend(kStepsForText)) return Plenty::kUnknown;
-    const auto text = pool_.automaton().shortest(language);
-    if (!text) return Plenty::kUnknown;
-    if (!*text) return Plenty::kFew;
-    if (is_first && is_large(language, is_number ? "1" : **text)) return Plenty::kPlenty;
-    if (out.size() == kMaxDistinctValues) return Plenty::kUnknown;
-    out.push_back(is_number ? pool_.one_number(**text) : pool_.string_in(exprs.literal(**text)));
-    language = exprs.minus(language, exprs.literal(**text));
+  if (out.size() >= n) return Plenty::kPlenty;
+  if (language == regex::kNoExpr) return Plenty::kUnknown;
+  auto& known = is_number ? number_texts_ : string_texts_;
+  Texts& its = known[language];
+  if (!its.is_all && its.found.empty()) {
+    if (!spend(kStepsForText)) return Plenty::kUnknown;
+    const auto first = pool_.automaton().shortest(language);
+    if (!first) return Plenty::kUnknown;
+    its.is_all = !*first;
+    its.is_plenty = *first && is_large(language, is_number ? "1" : **first);
   }
-  return Plenty::kPlenty;
+  if (its.is_plenty) return Plenty::kPlenty;
+  const std::size_t n_more = std::min(n, kMaxDistinctValues + 1) - out.size();
+  if (n_more > its.found.size() && !its.is_all && !find_texts(language, is_number, n_more, its))
+    return Plenty::kUnknown;
+  const std::size_t n_taken = std::min(n_more, its.found.size());
+  if (out.size() + n_taken > kMaxDistinctValues) return Plenty::kUnknown;
+  std::copy_n(its.found.begin(), n_taken, std::back_inserter(out));
+  return n_taken == n_more ? Plenty::kPlenty : Plenty::kFew;
 }
 
 // One spelling of each value.
@@ -164,6 +191,25 @@ LifeSearch::Leaves LifeSearch::without_value(const Leaves& leaves, FormulaId val
   return out;
 }
 
+// Whether `n` distinct items can come that are all as the one of `next`; `chosen` as below.
+Life LifeSearch::distinct_values(FormulaId next, std::size_t n, Leaves& chosen) {
+  Leaves found;
+  const Life life = branches(next, [&](const Leaves& branch) {
+    Leaves others, its;
+    const FormulaId item = children_of(branch, others);
+    if (const Life alone = of_value(item); alone != Life::kLive) return alone;
+    const Plenty plenty = values(item, n + 1, its);
+    if (plenty == Plenty::kPlenty) return Life::kLive;
+    for (const FormulaId value : its)
+      if (std::find(found.begin(), found.end(), value) == found.end()) found.push_back(value);
+    if (found.size() > n) return Life::kLive;  // then each of them can be spared
+    return plenty == Plenty::kFew ? Life::kDead : Life::kUnknown;
+  });
+  if (life == Life::kLive || found.size() < n) return life;
+  chosen.insert(chosen.end(), found.begin(), found.end());
+  return Life::kLive;
+}
+
 // Whether distinct items can fulfill `leaves`. `chosen`: values of them, without which others may
 // not be found.
 Life LifeSearch::distinct_branch(const Leaves& leaves, Leaves& chosen) {
@@ -173,9 +219,9 @@ Life LifeSearch::distinct_branch(const Leaves& leaves, Leaves& chosen) {
   if (depth_ >= kMaxDepth || !spend()) return Life::kUnknown;
   const FormulaId next = is_alike ? behind_demand(leaves, at, pool_.at(leaves[at]).d - 1)
                                   : pool_.behind_item(pool_.all_of(leaves));
-  const bool is_one_enough = is_alike && is_symmetric(leaves);
   ++depth_;
-  const Life life = branches(next, [&](const Leaves& branch) {
+  const std::size_t n_wanted = is_alike ? n_alike(leaves) : 0;
+  const auto one_by_one = [&](const Leaves& branch) {
     Leaves others, its;
     const FormulaId item = children_of(branch, others);
     if (const Life alone = of_value(item); alone != Life::kLive) return alone;
@@ -191,10 +237,11 @@ Life LifeSearch::distinct_branch(const Leaves& leaves, Leaves& chosen) {
       }
       chosen.resize(n);
       if (behind == Life::kUnknown) out = behind;
-      if (is_one_enough && plenty == Plenty::kFew) return behind;
     }
     return out;
-  });
+  };
+  const Life life =
+      n_wanted > 0 ? distinct_values(next, n_wanted, chosen) : branches(next, one_by_one);
   --depth_;
   return life;
 }
