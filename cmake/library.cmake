@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(WICK_LIBRARY_NEEDS Threads::Threads ${CMAKE_DL_LIBS} OpenSSL::Crypto PkgConfig::LIBZIP PkgConfig::UTF8PROC)
+set(WICK_LIBRARY_NEEDS Threads::Threads ${CMAKE_DL_LIBS} PkgConfig::UTF8PROC)
 
 function(wick_library)
   set(objects "")

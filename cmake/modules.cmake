@@ -18,23 +18,28 @@ if(NOT CMAKE_CROSSCOMPILING)
   find_path(BOOST_BEAST boost/beast/version.hpp REQUIRED)
   find_path(TOMLPLUSPLUS toml++/toml.h REQUIRED)  # headers alone, seen by one file
 endif()
-# libcurl is loaded at its first use (src/net/curl_api.h): nothing is linked with it.
-add_library(wick_curl_headers INTERFACE)
-target_include_directories(wick_curl_headers SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
-target_link_libraries(wick_curl_headers INTERFACE ${CMAKE_DL_LIBS})
+# These are loaded at their first use, which keeps the start of the program short (src/base/shared_library.h): nothing is linked with
+# them.
+add_library(wick_late_headers INTERFACE)
+target_include_directories(wick_late_headers SYSTEM INTERFACE ${CURL_INCLUDE_DIRS} ${OPENSSL_INCLUDE_DIR} ${LIBZIP_INCLUDE_DIRS}
+  ${SQLITE_INCLUDE_DIRS} ${LIBEDIT_INCLUDE_DIRS})
+set(WICK_NEEDS_base ${CMAKE_DL_LIBS})
 set(WICK_NEEDS_unicode PkgConfig::UTF8PROC)
-set(WICK_NEEDS_net wick_curl_headers)
+set(WICK_NEEDS_net wick_late_headers)
 set(WICK_NEEDS_format nlohmann_json::nlohmann_json)
-set(WICK_NEEDS_hub nlohmann_json::nlohmann_json OpenSSL::Crypto PkgConfig::LIBZIP)
+set(WICK_NEEDS_hub nlohmann_json::nlohmann_json wick_late_headers)
 set(WICK_NEEDS_text nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_chat nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_grammar nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_local nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_remote PkgConfig::SIMDJSON)
 set(WICK_NEEDS_server PkgConfig::SIMDJSON PkgConfig::PROMETHEUS)
-set(WICK_NEEDS_http OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json)  # Boost.Beast and Asio are headers alone
-set(WICK_NEEDS_route PkgConfig::SQLITE OpenSSL::Crypto)
-set(WICK_NEEDS_cli CLI11::CLI11 PkgConfig::LIBEDIT)
+set(WICK_NEEDS_http wick_late_headers nlohmann_json::nlohmann_json)  # Boost.Beast and Asio are headers alone
+set(WICK_NEEDS_route wick_late_headers)
+set(WICK_NEEDS_cli CLI11::CLI11 wick_late_headers)
+set(WICK_TEST_NEEDS_hub PkgConfig::LIBZIP)
+set(WICK_TEST_NEEDS_http OpenSSL::SSL OpenSSL::Crypto)
+set(WICK_TEST_NEEDS_route PkgConfig::SQLITE)
 
 # The cross build holds the modules whose code depends on the processor. GoogleTest's library for it is built from the sources
 # that Debian's package googletest installs.
@@ -205,7 +210,7 @@ function(wick_module module below)
   endif()
   if(tests)
     add_executable(${module}_test ${tests})
-    target_link_libraries(${module}_test PRIVATE wick_${module} wick_test_support ${WICK_NEEDS_${module}})
+    target_link_libraries(${module}_test PRIVATE wick_${module} wick_test_support ${WICK_NEEDS_${module}} ${WICK_TEST_NEEDS_${module}})
     wick_test_flags(${module}_test)
     wick_unite(${module}_test 8)
     if(module MATCHES "^(provider|route|server|local|library|cli)$")

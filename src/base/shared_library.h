@@ -3,14 +3,16 @@
 //
 //   SharedLibrary library("libpq.so.5");
 //   library.find("PQexec", functions.exec);
-//   if (const std::string why = library.failure(); !why.empty()) return unusable(why);
+//   WICK_DO(library.check("no_libpq", "install libpq (Debian: libpq5)"));
 #pragma once
 
 #include <dlfcn.h>
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 
+#include "base/result.h"
 #include "base/strings.h"
 
 namespace wick {
@@ -33,13 +35,19 @@ class SharedLibrary {
     if (function == nullptr && failure_.empty()) failure_ = cat(name_, " has no ", name);
   }
 
-  // Why it cannot be loaded, or the first function that it lacks; empty if nothing is missing.
-  const std::string& failure() const noexcept { return failure_; }
+  // kUnavailable if it cannot be loaded or lacks a function. `id`: no_ and the library's name.
+  Result<void> check(std::string_view id, std::string_view hint) const {
+    if (failure_.empty()) return {};
+    return Error{.code = ErrorCode::kUnavailable,
+                 .id = std::string(id),
+                 .message = cat(id.substr(3), " cannot be loaded: ", printable(failure_)),
+                 .hint = std::string(hint)};
+  }
 
  private:
   const char* name_;
   void* handle_;
-  std::string failure_;
+  std::string failure_;  // why it cannot be loaded, or the first function that it lacks
 };
 
 }  // namespace wick

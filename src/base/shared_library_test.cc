@@ -16,12 +16,17 @@ TEST(SharedLibrary, FindsFunctionsAndNamesTheFirstThatIsMissing) {
   int (*absolute)(int) = nullptr;
   void (*missing)() = nullptr;
   library.find("abs", absolute);
-  ASSERT_EQ(library.failure(), "");
+  ASSERT_TRUE(library.check("no_libc", ""));
   EXPECT_EQ(absolute(-3), 3);
   library.find("no_function_of_this_name", missing);
   library.find("none_of_this_one", missing);
   EXPECT_EQ(missing, nullptr);
-  EXPECT_EQ(library.failure(), cat(kSystem, " has no no_function_of_this_name"));
+  const Error error = library.check("no_libc", "install it").error();
+  EXPECT_EQ(error.code, ErrorCode::kUnavailable);
+  EXPECT_EQ(error.id, "no_libc");
+  EXPECT_EQ(error.message,
+            cat("libc cannot be loaded: ", kSystem, " has no no_function_of_this_name"));
+  EXPECT_EQ(error.hint, "install it");
 }
 
 TEST(SharedLibrary, SaysThatItIsNotInstalled) {
@@ -29,7 +34,8 @@ TEST(SharedLibrary, SaysThatItIsNotInstalled) {
   void (*function)() = nullptr;
   library.find("abs", function);
   EXPECT_EQ(function, nullptr);
-  EXPECT_NE(library.failure().find("libno_library_of_this_name.so"), std::string::npos);
+  const Error error = library.check("no_library", "").error();
+  EXPECT_NE(error.message.find("libno_library_of_this_name.so"), std::string::npos);
 }
 
 }  // namespace

@@ -13,14 +13,24 @@
 #include <cwchar>
 #include <iostream>
 
+#include "base/late_functions.h"
 #include "base/strings.h"
 #include "cli/out.h"
 #include "hub/durable.h"
 
 namespace wick {
 
+// libedit, which is loaded (dlopen) for the first line that is read from a terminal.
+// clang-format off
+#define WICK_EDIT(each) \
+  each(el_end) each(el_get) each(el_gets) each(el_init) each(el_push) each(el_reset) \
+  each(el_set) each(el_source) each(history) each(history_end) each(history_init)
+// clang-format on
+
+WICK_LATE_FUNCTIONS(WICK_EDIT);
+
 struct LineEditor::State {
-  EditLine* editor = nullptr;  // nullptr: input is not a terminal
+  EditLine* editor = nullptr;  // nullptr: input is not a terminal, or libedit is not installed
   History* history = nullptr;
   std::filesystem::path history_path;
   std::string prompt;
@@ -80,6 +90,12 @@ int next_key(EditLine* /*editor*/, wchar_t* out) {
   }
 }
 
+Result<void> load_libedit() {
+  SharedLibrary library("libedit.so.2");
+  WICK_FIND_FUNCTIONS(library, WICK_EDIT)
+  return library.check("no_libedit", "to edit lines, install libedit (Debian: libedit2)");
+}
+
 // False: something stands there that this program did not write, and that stays as it is.
 bool load_history(History* history, const std::filesystem::path& path) {
   const auto text = read_small_file(path, kMaxHistoryBytes);
@@ -102,6 +118,10 @@ LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<
   State& s = *state_;
   s.history_path = std::move(history);
   if (!is_terminal(STDIN_FILENO)) return;
+  if (const auto loaded = load_libedit(); !loaded) {
+    note({printable(loaded.error().message), "; ", printable(loaded.error().hint), "\n"});
+    return;
+  }
   s.interrupts = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (s.interrupts < 0) return;
   if (std::setlocale(LC_CTYPE, "") == nullptr ||
@@ -141,6 +161,7 @@ LineEditor::End LineEditor::read(const std::string& prompt, std::string& line,
                                  const std::string& initial) {
   State& s = *state_;
   if (s.editor == nullptr) {
+    if (is_terminal(STDIN_FILENO)) print({printable(prompt)});
     return std::getline(std::cin, line) ? End::kLine : End::kEof;
   }
   flush_output();  // libedit writes by itself

@@ -234,6 +234,10 @@ Result<int> dispatch(int argc, const char* const* argv) {
   CLI::Option* const help_all = app.set_help_all_flag("--help-all", "print all flags");
   WICK_TRY(const OwnWords own, own_words(std::vector<std::string>(argv, argv + argc)));
   std::vector<std::string> words = own.words;
+  if (words.size() == 2 && (words[1] == "--version" || words[1] == "-v")) {  // without all flags
+    print({"wick " WICK_VERSION "\n"});
+    return 0;
+  }
   const auto is_asked = [&](const Command& c) { return words.size() > 1 && c.name == words[1]; };
   const bool is_known = std::any_of(commands().begin(), commands().end(), is_asked);
   Action action;

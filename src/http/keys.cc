@@ -1,11 +1,10 @@
 #include "http/keys.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -14,6 +13,7 @@
 
 #include "base/hex.h"
 #include "base/printable.h"
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "http/limits.h"
 
@@ -26,12 +26,12 @@ constexpr std::size_t kPublicBytes = 12, kSecretBytes = 48;
 constexpr std::string_view kLetters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-using Digest = std::array<unsigned char, 32>;
-
-Digest sha256(std::string_view text) {
-  Digest digest = {};
-  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  return digest;
+// In constant time.
+bool are_equal(const Digest& a, const Digest& b) {
+  volatile unsigned char differences = 0;  // so that the compiler does not end the loop early
+  for (std::size_t i = 0; i < a.size(); ++i)
+    differences = differences | (a[i] ^ b[i]);
+  return differences == 0;
 }
 
 bool from_hex(std::string_view hex, Digest& digest) {
@@ -161,6 +161,7 @@ void copy_rule(std::string_view word, const KeyRules& from, KeyRules& to) {
 }
 
 Result<Keys> Keys::parse(std::string_view text, std::string_view name) {
+  WICK_DO(load_sha256());
   Keys keys;
   std::istringstream lines{std::string(text)};
   int number = 0;
@@ -225,7 +226,7 @@ const Key* Keys::find(std::string_view presented) const {
   const auto found = keys_.find(presented.substr(kPrefix.size(), kPublicBytes));
   const Key& key = found == keys_.end() ? kNobody : found->second;
   const Digest digest = sha256(presented.substr(dash + 1));
-  const bool is_it = CRYPTO_memcmp(digest.data(), key.sha256.data(), digest.size()) == 0;
+  const bool is_it = are_equal(digest, key.sha256);
   return is_it && found != keys_.end() ? &key : nullptr;
 }
 
@@ -268,10 +269,11 @@ std::string_view public_part(std::string_view key) noexcept {
 }
 
 Result<NewKey> make_key(bool may_admin) {
+  WICK_DO(load_sha256());
   std::string letters;
   while (letters.size() < kPublicBytes + kSecretBytes) {
     std::array<unsigned char, 64> bytes = {};
-    if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+    if (::getentropy(bytes.data(), bytes.size()) != 0) {
       return Error{.code = ErrorCode::kIo,
                    .id = "no_random",
                    .message = "the system gives no random numbers"};

@@ -13,7 +13,6 @@
 // Only public parts appear in logs and messages. Keys are immutable; KeyUse belongs to the loop.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/sha256.h"
 #include "http/handler.h"
 #include "http/head.h"
 #include "http/refusal.h"
@@ -49,7 +49,7 @@ void copy_rule(std::string_view word, const KeyRules& from, KeyRules& to);
 
 struct Key {
   std::string id = {};
-  std::array<unsigned char, 32> sha256 = {};
+  Digest sha256 = {};
   KeyRules rules = {};
   std::int64_t end_s = 0;    // Unix time when rules.expires is over; 0 = never
   std::uint64_t tenant = 0;  // made from the id; never 0

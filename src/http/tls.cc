@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/strings.h"
 #include "http/asio_socket.h"
+#include "http/openssl.h"
 
 namespace wick::http {
 
@@ -81,6 +82,7 @@ Result<std::shared_ptr<TlsContext>> open_tls(const TlsFiles& files) {
                  .message = "TLS needs a certificate and its key",
                  .hint = "--tls-cert chain.pem --tls-key key.pem"};
   }
+  WICK_DO(load_openssl());
   auto tls = std::make_shared<TlsContext>();
   SSL_CTX* const raw = tls->context.native_handle();
   ::SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/sha256.h"
 #include "hub/durable.h"
-#include "hub/sha256.h"
 #include "hub/store.h"
 
 namespace wick {

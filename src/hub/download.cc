@@ -20,10 +20,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/durable.h"
 #include "hub/part.h"
-#include "hub/sha256.h"
 #include "net/http.h"
 #include "net/url.h"
 
@@ -393,6 +393,7 @@ Result<StoredFile> Download::run() {
 
 Result<StoredFile> download(const Store& store, const DownloadRequest& request) {
   WICK_TRY(const UrlParts url, parse_url(request.url));
+  WICK_DO(load_sha256());
   const bool is_pinned = is_sha256_hex(request.sha256);
   const std::string key = is_pinned ? cat("sha256-", request.sha256)
                                     : cat("url-", sha256_text(url.plain).substr(0, 32));

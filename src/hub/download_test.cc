@@ -11,10 +11,10 @@
 #include <sstream>
 #include <thread>
 
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/durable.h"
 #include "hub/part.h"
-#include "hub/sha256.h"
 #include "net/http.h"
 #include "net/url.h"
 #include "support/range_server.h"

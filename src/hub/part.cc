@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/checked_json.h"
 #include "hub/durable.h"
-#include "hub/sha256.h"
 
 namespace wick {
 

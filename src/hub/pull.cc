@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/durable.h"
 #include "hub/part.h"
-#include "hub/sha256.h"
 #include "hub/sources.h"
 
 namespace wick {
@@ -137,6 +137,7 @@ Result<StoredModel> try_sources(Store& store, const PullSources& pull_sources,
 }  // namespace
 
 Result<StoredModel> pull(Store& store, std::string_view what, const PullOptions& options) {
+  WICK_DO(load_sha256());
   WICK_TRY(PullSources pull_sources, find_sources(store, what));
   if (auto model = already_here(store, pull_sources)) {
     drop_finished_parts(store.root() / "blobs", model->files);  // killed just before it could

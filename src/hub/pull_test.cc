@@ -10,12 +10,12 @@
 #include <set>
 #include <sstream>
 
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/download.h"
 #include "hub/find_model.h"
 #include "hub/hf.h"
 #include "hub/pypi.h"
-#include "hub/sha256.h"
 #include "hub/sources.h"
 #include "net/http.h"
 #include "net/url.h"

@@ -9,12 +9,13 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <vector>
 
+#include "base/nearest.h"
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/checked_json.h"
 #include "hub/durable.h"
-#include "base/nearest.h"
-#include "hub/sha256.h"
 
 namespace wick {
 
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFiles = 1000;        // of one model
 constexpr std::size_t kMaxSourceBytes = 9000;  // a URL of the longest kind
+constexpr std::size_t kReadBytes = 1 << 20;    // at a time, to hash them
 constexpr std::string_view kRecordEnd = ".json";
 
 std::string environment(const char* name) {
@@ -297,6 +299,24 @@ Result<void> Store::remove(std::string_view name) {
     if (!used.contains(file.sha256)) ::unlink(blob_path(file.sha256).c_str());
   }
   return {};
+}
+
+Result<std::string> sha256_file(
+    const std::filesystem::path& path,
+    const std::function<void(std::uint64_t done, std::uint64_t all)>& progress) {
+  WICK_TRY(const FileHandle file, open_for_reading(path));
+  WICK_TRY(const std::uint64_t all, regular_file_size(path));
+  WICK_DO(load_sha256());
+  std::vector<std::byte> buffer(kReadBytes);
+  Sha256 sum;
+  std::uint64_t done = 0;
+  while (true) {
+    WICK_TRY(const std::size_t n, read_at(file, path, buffer, done));
+    if (n == 0) return sum.hex();
+    sum.add(std::span(buffer).first(n));
+    done += n;
+    if (progress) progress(done, all);
+  }
 }
 
 }  // namespace wick

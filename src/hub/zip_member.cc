@@ -3,23 +3,66 @@
 #include <zip.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/shared_library.h"
 #include "base/strings.h"
 
 namespace wick {
 
 namespace {
 
+// libzip is loaded (dlopen) for the first archive.
+struct ZipApi {
+  decltype(&::zip_open) open = nullptr;
+  decltype(&::zip_discard) discard = nullptr;
+  decltype(&::zip_strerror) strerror = nullptr;
+  decltype(&::zip_error_init_with_code) error_init_with_code = nullptr;
+  decltype(&::zip_error_strerror) error_strerror = nullptr;
+  decltype(&::zip_error_fini) error_fini = nullptr;
+  decltype(&::zip_stat) stat = nullptr;
+  decltype(&::zip_stat_init) stat_init = nullptr;
+  decltype(&::zip_fopen_index) fopen_index = nullptr;
+  decltype(&::zip_fread) fread = nullptr;
+  decltype(&::zip_fclose) fclose = nullptr;
+  decltype(&::zip_file_strerror) file_strerror = nullptr;
+};
+
+ZipApi g_zip;
+std::mutex g_mutex;
+bool g_is_loaded = false;
+
+Result<void> load_libzip() {
+  const std::lock_guard lock(g_mutex);
+  if (g_is_loaded) return {};
+  SharedLibrary library("libzip.so.4");
+  library.find("zip_open", g_zip.open);
+  library.find("zip_discard", g_zip.discard);
+  library.find("zip_strerror", g_zip.strerror);
+  library.find("zip_error_init_with_code", g_zip.error_init_with_code);
+  library.find("zip_error_strerror", g_zip.error_strerror);
+  library.find("zip_error_fini", g_zip.error_fini);
+  library.find("zip_stat", g_zip.stat);
+  library.find("zip_stat_init", g_zip.stat_init);
+  library.find("zip_fopen_index", g_zip.fopen_index);
+  library.find("zip_fread", g_zip.fread);
+  library.find("zip_fclose", g_zip.fclose);
+  library.find("zip_file_strerror", g_zip.file_strerror);
+  WICK_DO(library.check("no_libzip", "install libzip (Debian: libzip4)"));
+  g_is_loaded = true;
+  return {};
+}
+
 constexpr std::size_t kMemberReadBytes = 1 << 18;
 
 struct ArchiveFree {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_t* archive) const { g_zip.discard(archive); }
 };
 
 struct MemberFree {
-  void operator()(zip_file_t* member) const { zip_fclose(member); }
+  void operator()(zip_file_t* member) const { g_zip.fclose(member); }
 };
 
 Error bad_archive(const std::filesystem::path& archive, std::string_view why) {
@@ -54,32 +97,33 @@ Result<std::uint64_t> member_size(const std::filesystem::path& archive, std::str
 Result<void> read_zip_member(
     const std::filesystem::path& archive, std::string_view member,
     const std::function<Result<void>(std::span<const std::byte>, std::uint64_t all)>& sink) {
+  WICK_DO(load_libzip());
   int code = 0;
   const std::unique_ptr<zip_t, ArchiveFree> zip(
-      zip_open(archive.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));
+      g_zip.open(archive.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));
   if (!zip) {
     zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    const std::string why = zip_error_strerror(&error);
-    zip_error_fini(&error);
+    g_zip.error_init_with_code(&error, code);
+    const std::string why = g_zip.error_strerror(&error);
+    g_zip.error_fini(&error);
     return bad_archive(archive, cat("cannot be read as a zip archive: ", why));
   }
   const std::string name(member);
   zip_stat_t info;
-  zip_stat_init(&info);
-  if (zip_stat(zip.get(), name.c_str(), ZIP_FL_ENC_RAW, &info) != 0) {
+  g_zip.stat_init(&info);
+  if (g_zip.stat(zip.get(), name.c_str(), ZIP_FL_ENC_RAW, &info) != 0) {
     return Error{.code = ErrorCode::kNotFound,
                  .id = "no_such_member",
                  .message = cat(printable(archive.string()), " holds no ", printable(member))};
   }
   WICK_TRY(const std::uint64_t all, member_size(archive, member, info));
-  const std::unique_ptr<zip_file_t, MemberFree> file(zip_fopen_index(zip.get(), info.index, 0));
-  if (!file) return bad_archive(archive, zip_strerror(zip.get()));
+  const std::unique_ptr<zip_file_t, MemberFree> file(g_zip.fopen_index(zip.get(), info.index, 0));
+  if (!file) return bad_archive(archive, g_zip.strerror(zip.get()));
   std::vector<std::byte> buffer(kMemberReadBytes);
   std::uint64_t done = 0;
   while (true) {
-    const zip_int64_t n = zip_fread(file.get(), buffer.data(), buffer.size());
-    if (n < 0) return bad_archive(archive, zip_file_strerror(file.get()));
+    const zip_int64_t n = g_zip.fread(file.get(), buffer.data(), buffer.size());
+    if (n < 0) return bad_archive(archive, g_zip.file_strerror(file.get()));
     if (n == 0) break;
     // The claim is also the limit: an archive that unpacks to more is a trap.
     if (static_cast<std::uint64_t>(n) > all - done) {

@@ -1,4 +1,5 @@
 // A session file: the conversation as JSON, and its part of the KV cache.
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "local/local.h"
 #include "provider/conversation.h"
@@ -8,6 +9,7 @@ namespace wick {
 
 // The keys and values of a text depend on the adapters that computed them.
 Result<SessionKind> LocalModel::session_kind(std::span<const AdapterUse> uses) {
+  WICK_DO(load_sha256());
   std::call_once(kind_once_, [this] {
     kind_.model = model_fingerprint(file_);
     kind_.least_block_bytes = engine_->least_block_bytes();

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "hub/sha256.h"
+#include "base/sha256.h"
 #include "local/local.h"
 #include "provider/gather.h"
 #include "support/temp_dir.h"

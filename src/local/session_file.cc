@@ -1,13 +1,13 @@
 #include "local/session_file.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
-#include "base/hex.h"
 #include "base/mapped_file.h"
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "hub/atomic_file.h"
-#include "hub/sha256.h"
 #include "local/limits.h"
 
 namespace wick {
@@ -27,11 +27,7 @@ static_assert(sizeof(Header) == 80 && std::is_trivially_copyable_v<Header>);
 constexpr char kMagic[8] = {'w', 'i', 'c', 'k', ' ', 'k', 'v', 3};
 
 Fingerprint end(Sha256& sum) {
-  const std::string hex = sum.hex();
-  Fingerprint bytes;
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
-  return bytes;
+  return std::bit_cast<Fingerprint>(sum.digest());
 }
 
 Error refuse(const std::filesystem::path& path, std::string id, std::string_view what,

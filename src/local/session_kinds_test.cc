@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/sha256.h"
 #include "engine/engine_fixture_test.h"
-#include "hub/sha256.h"
 #include "local/session_file.h"
 #include "model/tiny_archs_test.h"
 

@@ -1,10 +1,8 @@
 #include "net/curl_api.h"
 
 #include <mutex>
-#include <string_view>
 
 #include "base/shared_library.h"
-#include "base/strings.h"
 
 namespace wick {
 
@@ -19,13 +17,6 @@ constexpr const char* kLibrary = "libcurl.so.4";
 CurlApi g_api;
 std::mutex g_mutex;
 bool g_is_loaded = false;
-
-Error unusable(std::string_view why) {
-  return {.code = ErrorCode::kUnavailable,
-          .id = "no_libcurl",
-          .message = cat("libcurl cannot be loaded: ", printable(why)),
-          .hint = "install libcurl (Debian: libcurl4); what needs no network works without it"};
-}
 
 void find_functions(SharedLibrary& library, CurlApi& api) {
   library.find("curl_global_init", api.global_init);
@@ -64,7 +55,8 @@ Result<void> load_curl() {
   SharedLibrary library(kLibrary);
   CurlApi api;
   find_functions(library, api);
-  if (!library.failure().empty()) return unusable(library.failure());
+  WICK_DO(library.check(
+      "no_libcurl", "install libcurl (Debian: libcurl4); what needs no network works without it"));
   if (api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
     return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
   g_api = api;

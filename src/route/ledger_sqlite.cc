@@ -217,6 +217,7 @@ std::string process_mark(int pid) {
 }
 
 Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& options) {
+  WICK_DO(load_sqlite());
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(options.path.c_str(), &handle,

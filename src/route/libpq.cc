@@ -48,13 +48,6 @@ Functions g_pq;
 std::mutex g_mutex;
 bool g_is_loaded = false;
 
-Error unusable(std::string_view why) {
-  return {.code = ErrorCode::kUnavailable,
-          .id = "no_libpq",
-          .message = cat("libpq cannot be loaded: ", printable(why)),
-          .hint = "install libpq (Debian: libpq5), or use a file as ledger"};
-}
-
 Result<void> load_libpq() {
   const std::lock_guard lock(g_mutex);
   if (g_is_loaded) return {};
@@ -73,7 +66,7 @@ Result<void> load_libpq() {
   library.find("PQntuples", pq.n_tuples);
   library.find("PQgetvalue", pq.get_value);
   library.find("PQcmdTuples", pq.cmd_tuples);
-  if (!library.failure().empty()) return unusable(library.failure());
+  WICK_DO(library.check("no_libpq", "install libpq (Debian: libpq5), or use a file as ledger"));
   g_pq = pq;
   g_is_loaded = true;
   return {};

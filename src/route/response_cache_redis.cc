@@ -2,13 +2,10 @@
 // others wait for it, and one that is gone does not block them for ever. The answers' sizes are
 // counted there, and the least recently used ones go when their sum is over max_bytes. While Redis
 // cannot be reached each machine makes its own answers.
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <random>
 
-#include "base/hex.h"
+#include "base/sha256.h"
 #include "base/strings.h"
 #include "route/redis.h"
 #include "route/response_bytes.h"
@@ -74,13 +71,6 @@ end
 return 1
 )";
 
-// Of the answer's key there; requests are not in it as they are.
-std::string digest_of(const std::string& key) {
-  std::array<unsigned char, 32> digest = {};
-  EVP_Digest(key.data(), key.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  return to_hex(digest);
-}
-
 class RedisCache final : public CacheStore {
  public:
   RedisCache(std::unique_ptr<Redis> redis, const CacheOptions& options, std::string place)
@@ -90,8 +80,9 @@ class RedisCache final : public CacheStore {
         ttl_ms_(options.ttl_ms),
         me_(cat(std::random_device()(), "-", std::random_device()())) {}
 
+  // The keys there are digests: requests are not in them as they are.
   Found look_up(const std::string& key) override {
-    const std::string answer = cat(place_, digest_of(key)), maker = cat(answer, ":maker");
+    const std::string answer = cat(place_, sha256_text(key)), maker = cat(answer, ":maker");
     const auto reply =
         redis_->run({"EVAL", kLookUp, "3", answer, maker, used_, me_, std::to_string(kMakeMs)});
     if (!reply || reply->items.size() != 2) return {.is_leader = true};
@@ -106,7 +97,7 @@ class RedisCache final : public CacheStore {
   }
 
   void finish(const std::string& key, const CachedResponse* response) override {
-    const std::string answer = cat(place_, digest_of(key)), maker = cat(answer, ":maker");
+    const std::string answer = cat(place_, sha256_text(key)), maker = cat(answer, ":maker");
     std::string bytes = response == nullptr ? std::string() : to_bytes(*response);
     if (bytes.size() + kOverhead > std::min(kMaxAnswer, max_bytes_)) bytes.clear();
     static_cast<void>(redis_->run({"EVAL", kFinish, "4", answer, maker, used_, sizes_, me_, bytes,
@@ -127,6 +118,7 @@ class RedisCache final : public CacheStore {
 
 Result<std::shared_ptr<CacheStore>> open_redis_cache(const CacheOptions& options,
                                                      std::string place) {
+  WICK_DO(load_sha256());
   WICK_TRY(auto redis, Redis::open(options.store, "each process has its own answers meanwhile"));
   return std::shared_ptr<CacheStore>(
       std::make_shared<RedisCache>(std::move(redis), options, std::move(place)));

@@ -1,5 +1,5 @@
 // SQLite's handles with owners. Statements are prepared once and bound; no SQL is put together from
-// values. One thread at a time.
+// values. One thread at a time. The library is loaded (dlopen) when the first file is opened.
 #pragma once
 
 #include <sqlite3.h>
@@ -13,6 +13,9 @@
 #include "base/strings.h"
 
 namespace wick::route {
+
+// kUnavailable where SQLite is not installed. Any thread, before all else of SQLite.
+Result<void> load_sqlite();
 
 struct SqliteClose {
   void operator()(sqlite3* database) const { sqlite3_close_v2(database); }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program's start: commands that need no network do without libcurl. A shell's start: the script of `wick init` starts no process.
+"""The program's start: commands do without the libraries that they do not need. A shell's start: the script of `wick init` starts no process.
 
 labels: cli
 """
@@ -17,6 +17,7 @@ import threading
 import unittest
 
 WICK = str(pathlib.Path(sys.argv.pop(1)).resolve())
+LATE = ("libcurl.so.4", "libssl.so.3", "libcrypto.so.3", "libzip.so.4", "libsqlite3.so.0", "libedit.so.2")
 # What the shell knows of its children before and after the script, and the keys then. $FOLDER has the script and takes the answers.
 RC = {"bash": """read -r before </proc/$$/stat
 . $FOLDER/script
@@ -45,22 +46,35 @@ class Start(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        # The loader's search finds this file first, and it is no library.
-        pathlib.Path(self.folder.name, "libcurl.so.4").write_text("no library")
+        for library in LATE:  # the loader's search finds these files first, and they are no libraries
+            pathlib.Path(self.folder.name, library).write_text("no library")
 
     def wick(self, *args, **env):
         return subprocess.run([WICK, *args], capture_output=True, text=True, timeout=60,
                               env={**os.environ, "LD_LIBRARY_PATH": self.folder.name, "WICK_HOME": self.folder.name, **env})
 
-    def test_check_runs_without_libcurl(self):
+    def test_check_runs_without_them(self):
         done = self.wick("check", "ls -l")
         self.assertEqual((done.returncode, done.stdout), (0, "safe\n"), done.stderr)
 
     def test_a_download_without_libcurl_says_so(self):
+        pathlib.Path(self.folder.name, "libcrypto.so.3").unlink()
         done = self.wick("model", "pull", "http://127.0.0.1:1/x.gguf")
         self.assertEqual(done.returncode, 4)
         self.assertIn("libcurl cannot be loaded", done.stderr)
         self.assertIn("install libcurl", done.stderr)
+
+    def test_keys_tls_and_ledger_name_the_library_that_is_missing(self):
+        for args, library, package in ((("key", "create", "--api-key-file", f"{self.folder.name}/keys"), "libcrypto", "libssl3"),
+                                       (("serve", "--port", "0", "--tls-cert", "a", "--tls-key", "b"), "libssl", "libssl3"),
+                                       (("usage",), "libsqlite3", "libsqlite3-0")):
+            with self.subTest(library):
+                done = self.wick(*args, XDG_STATE_HOME=self.folder.name)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn(f"{library} cannot be loaded", done.stderr)
+                self.assertIn(f"Debian: {package})", done.stderr)
+                there = self.wick(*args, XDG_STATE_HOME=self.folder.name, LD_LIBRARY_PATH="")
+                self.assertNotIn("cannot be loaded", there.stderr)
 
     def test_doctor_names_libcurl_or_says_that_it_is_missing(self):
         rows = json.loads(self.wick("doctor", "--json", LD_LIBRARY_PATH="").stdout)
@@ -69,11 +83,11 @@ class Start(unittest.TestCase):
         self.assertEqual(without.returncode, 2)
         self.assertIn("libcurl cannot be loaded", json.loads(without.stdout)["network"])
 
-    def test_check_loads_no_library_of_the_network(self):
+    def test_check_loads_none_of_them(self):
         report = self.wick("check", "ls -l", LD_DEBUG="files", LD_LIBRARY_PATH="").stderr
         loaded = set(re.findall(r"file=(lib[^.\s]*)", report))
         self.assertIn("libstdc++", loaded)  # the loader did report
-        self.assertEqual(loaded & {"libcurl", "libgnutls"}, set())
+        self.assertEqual(loaded & {library.split(".")[0] for library in LATE}, set())
 
 
 class Shells(unittest.TestCase):

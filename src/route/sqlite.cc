@@ -1,0 +1,37 @@
+#include "route/sqlite.h"
+
+#include <mutex>
+
+#include "base/late_functions.h"
+
+namespace wick::route {
+
+namespace {
+
+// clang-format off
+#define WICK_SQLITE(each) \
+  each(sqlite3_bind_int64) each(sqlite3_bind_text) each(sqlite3_busy_timeout) \
+  each(sqlite3_changes) each(sqlite3_close_v2) each(sqlite3_column_int64) \
+  each(sqlite3_column_text) each(sqlite3_errmsg) each(sqlite3_exec) each(sqlite3_finalize) \
+  each(sqlite3_last_insert_rowid) each(sqlite3_open_v2) each(sqlite3_prepare_v3) \
+  each(sqlite3_reset) each(sqlite3_step)
+// clang-format on
+
+std::mutex g_mutex;
+bool g_is_loaded = false;
+
+}  // namespace
+
+WICK_LATE_FUNCTIONS(WICK_SQLITE);
+
+Result<void> load_sqlite() {
+  const std::lock_guard lock(g_mutex);
+  if (g_is_loaded) return {};
+  SharedLibrary library("libsqlite3.so.0");
+  WICK_FIND_FUNCTIONS(library, WICK_SQLITE)
+  WICK_DO(library.check("no_libsqlite3", "install SQLite (Debian: libsqlite3-0)"));
+  g_is_loaded = true;
+  return {};
+}
+
+}  // namespace wick::route
