@@ -7,6 +7,7 @@
 
 #include "local/local.h"
 #include "local/local_pool.h"
+#include "remote/endpoint.h"
 #include "sample/sampler.h"
 #include "server/fields.h"
 #include "server/server_fixture_test.h"
@@ -34,6 +35,14 @@ TEST(ServerFields, HaveEachSamplerParameterWithItsRange) {
                 std::any_of(rows.begin(), rows.end(),
                             [&](const auto& row) { return row.key == field.key; }))
         << field.name;
+  }
+}
+
+TEST(ServerFields, OfSamplersAreSentToAnotherWick) {
+  const remote::Kind& wick = **remote::find_kind("wick");
+  for (const SamplerParam& row : sampler_params()) {
+    const Request request{.generation = {.more = {{std::string(row.key), row.min}}}};
+    EXPECT_TRUE(remote::ignored_settings(wick, request).empty()) << row.key;
   }
 }
 

@@ -81,6 +81,8 @@ struct Message {
 struct Tool {
   std::string name = {}, description = {};
   std::string parameters = {};  // JSON schema of its arguments; empty = no arguments
+  // OpenAI's `strict`, for remote models: a local model's arguments always match the schema.
+  bool is_strict = false;
 };
 
 // Messages and tools as the JSON of OpenAI's API:

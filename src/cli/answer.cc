@@ -3,6 +3,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 #include <utility>
@@ -117,6 +118,27 @@ Result<Asking> prepare(const AskOptions& options) {
   return out;
 }
 
+namespace {
+
+// Names the options that the provider ignores, once in a conversation. Defaults of config.toml are
+// for all models, so they are no surprise.
+void warn_ignored(const AnswerReport& report, const Generation& generation) {
+  static std::string told;
+  std::string names;
+  for (const std::string& name : report.ignored) {
+    const auto row = std::find_if(generation.origins.begin(), generation.origins.end(),
+                                  [&](const auto& pair) { return pair.first == name; });
+    const bool is_default =
+        row != generation.origins.end() && !row->second.starts_with("flag");
+    if (!is_default) names += cat(names.empty() ? "" : ", ", name);
+  }
+  if (names.empty() || names == told) return;
+  told = names;
+  note({"warning: ", printable(report.provider), " ignores ", printable(names, 1000), "\n"});
+}
+
+}  // namespace
+
 Result<Gather> ask(Provider& provider, Request request, bool is_printing) {
   WICK_TRY(const auto interrupt, Interrupt::begin());
   request.generation.cancel = interrupt->token();
@@ -127,7 +149,13 @@ Result<Gather> ask(Provider& provider, Request request, bool is_printing) {
     return nothing;
   }
   if (!answer) return std::move(answer).error();
-  return read_all(**answer, is_printing ? Printer() : EventSink(), interrupt->token());
+  const EventSink printer = is_printing ? Printer() : EventSink();
+  bool is_begun = false;
+  const EventSink sink = [&](const Event& event) {
+    if (!std::exchange(is_begun, true)) warn_ignored((*answer)->report(), request.generation);
+    return !printer || printer(event);
+  };
+  return read_all(**answer, sink, interrupt->token());
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace wick {
 
@@ -31,6 +32,9 @@ struct AnswerReport {
   std::int64_t retry_after_ms = -1;  // as the provider asks; -1 = it does not
   bool is_usage_estimated = false;   // the provider sent no token counts
   std::size_t answer_bytes = 0;      // of text, reasoning and arguments
+  // Settings of the request that the provider does not know; complete once it has accepted the
+  // request. Named as in remote/sent_fields.h.
+  std::vector<std::string> ignored = {};
 };
 
 }  // namespace wick

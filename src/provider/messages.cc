@@ -147,9 +147,12 @@ Result<std::vector<Tool>> tools_from_json(std::string_view json) {
                    .hint = R"([{"type": "function", "function": {"name": …}}])"};
     }
     const JsonValue* const parameters = find(*function, "parameters");
+    const JsonValue* const strict = find(*function, "strict");
     tools.push_back({.name = field(*function, "name"),
                      .description = field(*function, "description"),
-                     .parameters = parameters == nullptr ? "" : to_json(*parameters)});
+                     .parameters = parameters == nullptr ? "" : to_json(*parameters),
+                     .is_strict = strict != nullptr && strict->boolean() != nullptr &&
+                                  *strict->boolean()});
   }
   return tools;
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -30,6 +31,11 @@ namespace wick {
 
 // A count, so that two gateways that ask each other do not do so for ever.
 inline constexpr std::string_view kHopsHeader = "x-wick-hops";
+// Of an answer: names of the request's fields that had no effect.
+inline constexpr std::string_view kIgnoredHeader = "x-wick-ignored";
+
+// Fields of a request that only remote APIs know ("user", "verbosity"), by name, as JSON.
+using RemoteFields = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
   std::string model = {};  // of a provider that has several
@@ -39,6 +45,7 @@ struct Request {
   Generation generation = {};
   std::string key = {}, tag = {};  // of the client, for budgets and rules (route/); may be empty
   int hops = 0;  // programs like this one that have passed it on, by the header kHopsHeader
+  RemoteFields remote_fields = {};
 };
 
 struct EmbedTexts {  // a request for embeddings
@@ -48,6 +55,8 @@ struct EmbedTexts {  // a request for embeddings
   std::string key = {}, tag = {};  // these three as in Request
   int hops = 0;
   std::string* answered_by = nullptr;  // a router writes the provider's name
+  RemoteFields remote_fields = {};
+  std::vector<std::string>* ignored = nullptr;  // a remote provider writes AnswerReport::ignored
 };
 
 // What no key of a request describes, and no other process can run.

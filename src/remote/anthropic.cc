@@ -1,6 +1,4 @@
 // Anthropic's messages.
-#include <algorithm>
-
 #include "base/strings.h"
 #include "remote/dialect.h"
 #include "remote/json_read.h"
@@ -8,6 +6,11 @@
 namespace wick::remote {
 
 namespace {
+
+constexpr SentNumber kNumbers[] = {{.setting = "temperature", .field = "temperature", .max = 1},
+                                   {"top_p", "top_p"},
+                                   {"top_k", "top_k", NumberForm::kInteger, 1}};
+constexpr std::string_view kOthers[] = {"stop", "tools", "tool_choice", "parallel_tool_calls"};
 
 constexpr int kMaxTokens = 4096;  // the API asks for a limit; this one if nobody has set one
 
@@ -108,9 +111,7 @@ Result<Call> chat(const Endpoint& endpoint, const Request& request) {
       {{"model", request.model}, {"max_tokens", limit > 0 ? limit : kMaxTokens}, {"stream", true}});
   WICK_DO(add_messages(*messages, body));
   WICK_DO(add_tools(generation, body));
-  if (generation.temperature) body["temperature"] = std::min(*generation.temperature, 1.0);
-  if (generation.top_p) body["top_p"] = *generation.top_p;
-  if (generation.top_k && *generation.top_k > 0) body["top_k"] = *generation.top_k;
+  add_numbers(*endpoint.kind, generation, body);
   if (!generation.stop.empty()) {
     Array stop;
     for (const std::string& text : generation.stop)
@@ -212,6 +213,7 @@ std::unique_ptr<Decoder> decoder() {
 const Dialect kAnthropic = {.framing = Framing::kSse,
                             .headers = headers,
                             .chat = chat,
+                            .fields = {.numbers = kNumbers, .others = kOthers},
                             .decoder = decoder,
                             .models_path = "/models",
                             .models_array = "data",

@@ -36,6 +36,7 @@ const Dialect kAzure = {.framing = Framing::kSse,
                         .end_frame = "[DONE]",
                         .headers = headers,
                         .chat = chat,
+                        .fields = kOpenAiFields,
                         .decoder = openai_decoder,
                         .embed = embed,
                         .read_embeddings = read_openai_embeddings};

@@ -71,13 +71,6 @@ int max_tokens_of(const Endpoint& endpoint, const Generation& generation) {
   return generation.max_tokens > 0 ? generation.max_tokens : endpoint.max_tokens;
 }
 
-std::optional<double> more_of(const Generation& generation, std::string_view key) {
-  for (const auto& [name, value] : generation.more) {
-    if (name == key) return value;
-  }
-  return std::nullopt;
-}
-
 std::optional<ImageData> image_data(std::string_view url) {
   constexpr std::string_view kHead = "data:", kMiddle = ";base64,";
   const std::size_t middle = url.find(kMiddle);

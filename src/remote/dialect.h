@@ -67,6 +67,7 @@ struct Dialect {
   // "Authorization: Bearer KEY" and what else the API wants of each request.
   std::vector<std::string> (*headers)(const Endpoint& endpoint) = nullptr;
   Result<Call> (*chat)(const Endpoint& endpoint, const Request& request) = nullptr;
+  SentFields fields = {};  // that chat() sends
   std::unique_ptr<Decoder> (*decoder)() = nullptr;
   // Embeddings; null: the API has none.
   Result<Call> (*embed)(const Endpoint& endpoint, const std::string& model,
@@ -95,8 +96,6 @@ int max_tokens_of(const Endpoint& endpoint, const Generation& generation);
 inline std::int64_t seed_of(std::uint64_t seed) noexcept {
   return static_cast<std::int64_t>(seed & std::uint64_t{INT64_MAX});
 }
-
-std::optional<double> more_of(const Generation& generation, std::string_view key);
 
 // "data:image/png;base64,iVBO…"
 struct ImageData {

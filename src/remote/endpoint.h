@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "net/address.h"
 #include "remote/secret.h"
+#include "remote/sent_fields.h"
 
 namespace wick::remote {
 
@@ -22,9 +23,8 @@ struct Kind {
   std::string_view url = {};                   // "" = must be configured
   std::string_view variable = {};              // of the environment, with the key; "" = needs none
   std::string_view max_tokens = "max_tokens";  // the field's name
-  bool has_top_k = false;                      // takes top_k, min_p and repetition_penalty
+  SentFields fields = {};                      // that it takes besides those of its dialect
   bool has_structured_outputs = false;         // takes regex, choice, grammar, structural_tag
-  bool has_template_fields = false;            // takes chat_template_kwargs
   bool keeps_reasoning = false;                // takes reasoning_content of earlier answers
   bool has_completions = false;                // completes a text without chat template
   bool has_stream_usage = true;                // takes stream_options

@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::string_view kPrefix = "models/";
 
+constexpr SentNumber kNumbers[] = {{"temperature", "temperature"},
+                                   {"top_p", "topP"},
+                                   {"top_k", "topK", NumberForm::kInteger, 1},
+                                   {"presence_penalty", "presencePenalty"},
+                                   {"frequency_penalty", "frequencyPenalty"}};
+constexpr std::string_view kOthers[] = {"seed",        "stop",
+                                        "tools",       "response_format",
+                                        "tool_choice", "reasoning.thinking"};
+
 std::vector<std::string> headers(const Endpoint& endpoint) {
   if (endpoint.key.empty()) return {};
   return {cat("x-goog-api-key: ", endpoint.key.reveal())};
@@ -96,14 +105,7 @@ Result<void> add_tools(const Endpoint& endpoint, const Generation& generation, O
 
 Result<Object> settings_of(const Endpoint& endpoint, const Generation& generation) {
   Object out;
-  const auto add = [&](std::string_view name, const auto& value) {
-    if (value) out[name] = *value;
-  };
-  add("temperature", generation.temperature);
-  add("topP", generation.top_p);
-  add("topK", generation.top_k);
-  add("presencePenalty", more_of(generation, "presence_penalty"));
-  add("frequencyPenalty", more_of(generation, "frequency_penalty"));
+  add_numbers(*endpoint.kind, generation, out);
   if (generation.seed) out["seed"] = static_cast<std::int64_t>(*generation.seed & 0x7FFFFFFFU);
   if (const int limit = max_tokens_of(endpoint, generation); limit > 0)
     out["maxOutputTokens"] = limit;
@@ -112,7 +114,8 @@ Result<Object> settings_of(const Endpoint& endpoint, const Generation& generatio
     stop.emplace_back(text);
   if (!stop.empty()) out["stopSequences"] = std::move(stop);
   const ResponseFormat& format = generation.response_format;
-  if (format.type == "grammar") return unsupported(endpoint, "grammar");
+  const bool is_known = format.type == "text" || format.type.starts_with("json_");
+  if (!is_known) return unsupported(endpoint, format.type);
   if (format.type != "text") out["responseMimeType"] = "application/json";
   if (format.type == "json_schema") {
     WICK_TRY(out["responseJsonSchema"], json_of(format.schema, "schema"));
@@ -222,6 +225,7 @@ Result<std::vector<Embedding>> read_embeddings(const JsonValue& answer) {
 const Dialect kGemini = {.framing = Framing::kSse,
                          .headers = headers,
                          .chat = chat,
+                         .fields = {.numbers = kNumbers, .others = kOthers},
                          .decoder = decoder,
                          .embed = embed,
                          .read_embeddings = read_embeddings,

@@ -7,6 +7,19 @@ namespace wick::remote {
 
 namespace {
 
+constexpr SentNumber kNumbers[] = {{"temperature", "temperature"},
+                                   {"top_k", "top_k", NumberForm::kInteger},
+                                   {"top_p", "top_p"},
+                                   {"min_p", "min_p"},
+                                   {"typical_p", "typical_p"},
+                                   {"repeat_penalty", "repeat_penalty"},
+                                   {"repeat_last_n", "repeat_last_n", NumberForm::kInteger},
+                                   {"presence_penalty", "presence_penalty"},
+                                   {"frequency_penalty", "frequency_penalty"}};
+constexpr std::string_view kOthers[] = {"seed",        "stop",
+                                        "tools",       "response_format",
+                                        "tool_choice", "reasoning.thinking"};
+
 std::vector<std::string> headers(const Endpoint& endpoint) {
   if (endpoint.key.empty()) return {};
   return {cat("Authorization: Bearer ", endpoint.key.reveal())};
@@ -42,14 +55,7 @@ Result<void> add_message(const Endpoint& endpoint, const Message& message, Array
 
 Object options_of(const Endpoint& endpoint, const Generation& generation) {
   Object options;
-  const auto add = [&](std::string_view name, const auto& value) {
-    if (value) options[name] = *value;
-  };
-  add("temperature", generation.temperature);
-  add("top_k", generation.top_k);
-  add("top_p", generation.top_p);
-  add("min_p", generation.min_p);
-  add("repeat_penalty", generation.repeat_penalty);
+  add_numbers(*endpoint.kind, generation, options);
   if (generation.seed) options["seed"] = seed_of(*generation.seed);
   if (const int limit = max_tokens_of(endpoint, generation); limit > 0)
     options["num_predict"] = limit;
@@ -96,7 +102,8 @@ Result<Call> chat(const Endpoint& endpoint, const Request& request) {
   if (format.type == "json_schema") {
     WICK_TRY(body["format"], json_of(format.schema, "schema"));
   }
-  if (format.type == "grammar") return unsupported(endpoint, "grammar");
+  const bool is_known = format.type == "text" || format.type.starts_with("json_");
+  if (!is_known) return unsupported(endpoint, format.type);
   if (generation.thinking) body["think"] = *generation.thinking;
   body["options"] = options_of(endpoint, generation);
   return Call{.path = messages == nullptr ? "/generate" : "/chat", .body = std::move(body)};
@@ -155,6 +162,7 @@ Result<std::vector<Embedding>> read_embeddings(const JsonValue& answer) {
 const Dialect kOllama = {.framing = Framing::kNdjson,
                          .headers = headers,
                          .chat = chat,
+                         .fields = {.numbers = kNumbers, .others = kOthers},
                          .decoder = decoder,
                          .embed = embed,
                          .read_embeddings = read_embeddings,

@@ -61,6 +61,7 @@ Result<void> add_tools(const Generation& generation, Object& body) {
   for (const Tool& tool : generation.tools) {
     Object function = json_object({{"name", tool.name}, {"description", tool.description}});
     WICK_TRY(function["parameters"], json_of(tool.parameters, "tool"));
+    if (tool.is_strict) function["strict"] = true;
     tools.emplace_back(json_object({{"type", "function"}, {"function", std::move(function)}}));
   }
   body["tools"] = std::move(tools);
@@ -110,32 +111,39 @@ void add_template_fields(const Kind& kind, const Generation& generation, Object&
     if (!value) continue;  // it was checked where it came from
     (name == "reasoning_effort" ? body : fields)[name] = *std::move(value);
   }
-  if (kind.has_template_fields && !fields.empty()) body["chat_template_kwargs"] = std::move(fields);
+  if (sends(kind, "chat_template_kwargs") && !fields.empty())
+    body["chat_template_kwargs"] = std::move(fields);
+}
+
+template <class T>
+Array array_of(const std::vector<T>& values) {
+  Array out;
+  for (const T& value : values)
+    out.emplace_back(value);
+  return out;
+}
+
+// What only some kinds take.
+void add_more(const Kind& kind, const Generation& g, Object& body) {
+  const auto add = [&](std::string_view name, bool is_set, auto make) {
+    if (is_set && sends(kind, name)) body[name] = make();
+  };
+  add("stop_token_ids", !g.stop_token_ids.empty(), [&] { return array_of(g.stop_token_ids); });
+  add("samplers", !g.samplers.empty(), [&] { return g.samplers; });
+  add("dry_sequence_breakers", g.dry_sequence_breakers.has_value(),
+      [&] { return array_of(*g.dry_sequence_breakers); });
+  add("priority", g.priority != 0, [&] { return g.priority; });
+  add("emit_tokens", g.emit_tokens > 0, [&] { return g.emit_tokens; });
+  add("emit_ms", g.emit_ms > 0, [&] { return g.emit_ms; });
 }
 
 void add_sampling(const Endpoint& endpoint, const Generation& generation, Object& body) {
   const Kind& kind = *endpoint.kind;
-  const auto add = [&](std::string_view name, const auto& value) {
-    if (value) body[name] = *value;
-  };
-  add("temperature", generation.temperature);
-  add("top_p", generation.top_p);
+  add_numbers(kind, generation, body);
   if (generation.seed) body["seed"] = seed_of(*generation.seed);
-  add("presence_penalty", more_of(generation, "presence_penalty"));
-  add("frequency_penalty", more_of(generation, "frequency_penalty"));
-  if (kind.has_top_k) {
-    add("top_k", generation.top_k);
-    add("min_p", generation.min_p);
-    add("repetition_penalty", generation.repeat_penalty);
-  }
   if (const int limit = max_tokens_of(endpoint, generation); limit > 0)
     body[kind.max_tokens] = limit;
-  if (!generation.stop.empty()) {
-    Array stop;
-    for (const std::string& text : generation.stop)
-      stop.emplace_back(text);
-    body["stop"] = std::move(stop);
-  }
+  if (!generation.stop.empty()) body["stop"] = array_of(generation.stop);
   if (generation.logprobs) {
     body["logprobs"] = true;
     if (generation.top_logprobs > 0) body["top_logprobs"] = generation.top_logprobs;
@@ -146,6 +154,7 @@ void add_sampling(const Endpoint& endpoint, const Generation& generation, Object
       bias[std::to_string(one.id)] = std::max(one.bias, -100.0);
     body["logit_bias"] = std::move(bias);
   }
+  add_more(kind, generation, body);
   add_template_fields(kind, generation, body);
 }
 
@@ -283,6 +292,7 @@ Result<Object> openai_body(const Endpoint& endpoint, const Request& request) {
   WICK_DO(add_tools(generation, body));
   WICK_DO(add_format(endpoint, generation.response_format, body));
   add_sampling(endpoint, generation, body);
+  add_remote_fields(*endpoint.kind, request.remote_fields, body);
   return body;
 }
 
@@ -307,6 +317,7 @@ const Dialect kOpenAi = {.framing = Framing::kSse,
                          .end_frame = "[DONE]",
                          .headers = headers,
                          .chat = chat,
+                         .fields = kOpenAiFields,
                          .decoder = openai_decoder,
                          .embed = embed,
                          .read_embeddings = read_openai_embeddings,

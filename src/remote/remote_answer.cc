@@ -1,5 +1,6 @@
 #include "remote/remote_answer.h"
 
+#include <algorithm>
 #include <ctime>
 #include <deque>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include "remote/json_frame.h"
 #include "remote/json_read.h"
 #include "remote/limits.h"
+#include "remote/sent_fields.h"
 
 namespace wick::remote {
 
@@ -46,6 +48,7 @@ class Stream final : public TransferSink {
         decoder_(dialect().decoder()) {
     report_.provider = setup_.endpoint->name;
     report_.model = setup_.model;
+    report_.ignored = setup_.ignored;
   }
 
   // The reader:
@@ -93,6 +96,7 @@ class Stream final : public TransferSink {
     is_refused_ = head_.status < 200 || head_.status > 299;
     is_whole_ = is_refused_ ||
                 (dialect().framing == Framing::kSse && head_.content_type == "application/json");
+    add_ignored_there();
     if (is_whole_) return;
     is_accepted_ = true;
     wake_->set();
@@ -138,6 +142,18 @@ class Stream final : public TransferSink {
     const std::lock_guard lock(mutex_);
     is_paused_ = n_queued_ > kFullBytes;
     return is_paused_;
+  }
+
+  // Another wick tells what it, or the API that it has asked, has ignored.
+  void add_ignored_there() {
+    const std::string_view names = head_.header(kIgnoredHeader);
+    for (std::size_t begin = 0; begin < names.size();) {
+      const std::size_t end = std::min(names.find(", ", begin), names.size());
+      const std::lock_guard lock(mutex_);
+      report_.ignored.push_back(
+          setting_of(*setup_.endpoint->kind, names.substr(begin, end - begin)));
+      begin = end + 2;
+    }
   }
 
   FrameSink frame_sink() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "net/transfers.h"
 #include "provider/answer.h"
@@ -15,6 +17,7 @@ struct AnswerSetup {
   std::string model = {};
   TransferRequest request = {};
   bool has_time_limit = false;  // request.total_ms is the client's
+  std::vector<std::string> ignored = {};  // AnswerReport::ignored
 };
 
 // The headers of every request to `endpoint`, its key among them.

@@ -34,7 +34,10 @@ class RemoteProvider final : public Provider {
     }
     WICK_TRY(Call call, dialect().chat(*endpoint_, *asked));
     AnswerSetup setup{
-        .endpoint = endpoint_, .model = std::move(model), .request = to_send(std::move(call))};
+        .endpoint = endpoint_,
+        .model = std::move(model),
+        .request = to_send(std::move(call)),
+        .ignored = ignored_settings(*endpoint_->kind, request)};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
     count_hop(request.hops, sent);
@@ -91,6 +94,7 @@ class RemoteProvider final : public Provider {
         std::all_of(embeddings.begin(), embeddings.end(), [&](const Embedding& one) {
           return !one.values.empty() && one.values.size() == embeddings.front().values.size();
         });
+    if (is_whole && request.ignored != nullptr) *request.ignored = ignored_of(request);
     if (is_whole) return embeddings;
     return Error{.code = ErrorCode::kUnavailable,
                  .id = "bad_answer",
@@ -105,6 +109,7 @@ class RemoteProvider final : public Provider {
                                             std::span<const std::string> texts,
                                             const EmbedTexts& request) const {
     WICK_TRY(Call call, dialect().embed(*endpoint_, model, texts));
+    add_remote_fields(*endpoint_->kind, request.remote_fields, call.body);
     TransferRequest sent = to_send(std::move(call));
     count_hop(request.hops, sent);
     const EmbedOptions& options = request.options;
@@ -112,6 +117,15 @@ class RemoteProvider final : public Provider {
     WICK_TRY(const JsonValue answer,
              fetch_json(*endpoint_, std::move(sent), *transfers_, options.cancel));
     return dialect().read_embeddings(answer);
+  }
+
+  std::vector<std::string> ignored_of(const EmbedTexts& request) const {
+    std::vector<std::string> names;
+    if (!request.options.pooling.empty()) names.emplace_back("pooling");
+    for (const auto& [name, json] : request.remote_fields) {
+      if (!sends(*endpoint_->kind, name)) names.push_back(name);
+    }
+    return names;
   }
 
   // Services on the network, whose address the kind knows, are no gateways to here.

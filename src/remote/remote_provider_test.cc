@@ -184,6 +184,21 @@ TEST_P(RemoteProvider, WhatAnApiTakesBesidesIsSentToo) {
     EXPECT_TRUE(has(sent("openai", {.seed = seed}), cat("\"seed\": ", seed, "}"))) << seed;
 }
 
+TEST_P(RemoteProvider, NamesWhatItsApiAndAWickBehindItIgnore) {
+  const Generation generation{.top_k = 5, .repeat_penalty = 2, .priority = 1};
+  const auto ignored = [&](std::string_view kind, std::string_view header) {
+    test::ScriptedUpstream upstream(
+        {{.bytes = {test::http_head("200 OK", "text/event-stream", header), chunk("a", "stop")}}});
+    const auto provider = make_remote_provider(endpoint(kind, upstream.url()), transfers());
+    return ask_it(*provider, generation).report.ignored;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(ignored("openai", ""), (Names{"top_k", "repeat_penalty", "priority"}));
+  EXPECT_EQ(ignored("wick", ""), Names());
+  EXPECT_EQ(ignored("wick", "x-wick-ignored: seed, reasoning_effort\r\n"),
+            (Names{"seed", "reasoning.effort"}));
+}
+
 TEST_P(RemoteProvider, StatusesMeanFailures) {
   struct Row {
     const char* status;

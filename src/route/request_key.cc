@@ -37,6 +37,7 @@ class Writer {
     add(tool.name);
     add(tool.description);
     add(tool.parameters);
+    add(tool.is_strict);
   }
 
   void add(const ResponseFormat& format) {
@@ -141,6 +142,7 @@ std::string request_key(const Request& request) {
   std::visit([&](const auto& prompt) { to.add(prompt); },
              static_cast<const Prompt::Base&>(request.prompt));
   add_generation(request.generation, to);
+  to.add(request.remote_fields);
   return std::move(to.out);
 }
 

@@ -232,11 +232,12 @@ template <class Io>
 void pass(Io& io, CachedResponse& response) {
   auto& [events, report] = response;
   io.list(events);
-  auto& [provider, model, failure, status, retry_after_ms, is_usage_estimated, answer_bytes] =
-      report;
+  auto& [provider, model, failure, status, retry_after_ms, is_usage_estimated, answer_bytes,
+         ignored] = report;
   pass_all(io, provider, model);
   io.choice(failure, Failure::kBadAnswer);
   pass_all(io, status, retry_after_ms, is_usage_estimated, answer_bytes);
+  io.list(ignored);
 }
 
 }  // namespace

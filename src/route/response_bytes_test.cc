@@ -33,7 +33,8 @@ CachedResponse response_of_every_event() {
                      .failure = Failure::kBadAnswer,
                      .status = 200,
                      .is_usage_estimated = true,
-                     .answer_bytes = 42}};
+                     .answer_bytes = 42,
+                     .ignored = {"top_k", "min_p"}}};
 }
 
 TEST(ResponseBytes, EveryFieldOfEveryEventComesBack) {
@@ -53,6 +54,7 @@ TEST(ResponseBytes, EveryFieldOfEveryEventComesBack) {
   EXPECT_EQ(done.parameters[1].origin, "default");
   EXPECT_EQ(read->report.provider, "openai");
   EXPECT_EQ(read->report.retry_after_ms, -1);
+  EXPECT_EQ(read->report.ignored, (std::vector<std::string>{"top_k", "min_p"}));
   EXPECT_TRUE(read->report.is_usage_estimated);
 }
 

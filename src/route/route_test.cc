@@ -208,6 +208,21 @@ TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
   EXPECT_EQ(local->n_started, n_local);
 }
 
+TEST_F(Routed, IgnoredIsWhatTheTargetThatAnsweredIgnores) {
+  options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
+  cloud->ignored = {"top_k"};
+  const auto router = make_router(options);
+  const auto ignored = [&] {
+    const auto answer =
+        router->start({.model = "auto", .prompt = std::vector<Message>{{.content = "x"}}});
+    read_all(**answer);
+    return (*answer)->report().ignored;
+  };
+  EXPECT_EQ(ignored(), std::vector<std::string>{"top_k"});
+  cloud->failures = {Failure::kCredential};
+  EXPECT_EQ(ignored(), std::vector<std::string>());
+}
+
 TEST_F(Routed, WhatBreaksOffGoesOnHereWhereTheRuleSaysSo) {
   options.rules = {{.name = "far", .to = {"cloud/big"}, .continues = true}};
   options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};

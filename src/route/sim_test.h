@@ -68,6 +68,7 @@ class SimProvider : public Provider {
   Request last = {};
   std::string name_ = {};
   std::deque<Failure> failures = {};  // of the next requests
+  std::vector<std::string> ignored = {};
   bool fails_after_content = false, tells_usage = true, is_quick = false;
   // How a request ends that `failures` says nothing of, by 64 random bits; empty: it is answered.
   std::function<SimOutcome(std::uint64_t chance)> plan = {};
@@ -115,7 +116,10 @@ inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request& request
   }
   const auto [failure, is_late] = outcome;
   std::deque<Event> events;
-  AnswerReport report{.provider = name_, .failure = failure, .is_usage_estimated = !tells_usage};
+  AnswerReport report{.provider = name_,
+                      .failure = failure,
+                      .is_usage_estimated = !tells_usage,
+                      .ignored = ignored};
   if (failure == Failure::kNone || is_late) {
     events.emplace_back(TextEvent{name_.substr(0, 3)});
     if (failure == Failure::kNone) events.emplace_back(TextEvent{name_.substr(3)});

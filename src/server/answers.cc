@@ -5,6 +5,7 @@
 
 #include "base/mix.h"
 #include "chat/json_value.h"
+#include "server/fields.h"
 #include "server/limits.h"
 #include "server/openai_parts.h"
 
@@ -151,7 +152,6 @@ class AnswersWork final : public http::Work {
       return State::kWaits;
     http::Response response = setup_.dialect->whole(wholes_);
     add_headers(response);
-    add_provider(response);
     out.whole(std::move(response));
     return over();
   }
@@ -170,7 +170,6 @@ class AnswersWork final : public http::Work {
         has_begun_ = true;
         http::Response head = setup_.dialect->head();
         add_headers(head);
-        add_provider(head);
         head.body = std::move(buffer_);
         out.begin(std::move(head));
       } else if (!buffer_.empty()) {
@@ -232,18 +231,23 @@ class AnswersWork final : public http::Work {
   State refuse(const Error& error, http::Writer& out) {
     http::Response response =
         setup_.dialect->refuse(refusal(*setup_.context, error, setup_.model), wholes_);
-    add_headers(response);
+    add_ignored(setup_.ignored, response);
     out.whole(std::move(response));
     return over();
   }
 
+  // Which provider answers, and what it and this server have ignored.
   void add_headers(http::Response& response) const {
-    response.headers.insert(response.headers.end(), setup_.headers.begin(), setup_.headers.end());
-  }
-
-  // Which provider answers.
-  void add_provider(http::Response& response) const {
-    server::add_provider(setup_.started.answers.front()->report().provider, response);
+    const Answers& answers = setup_.started.answers;
+    std::vector<std::string> names = setup_.ignored;
+    for (const auto& answer : answers) {
+      for (std::string& name : names_of(answer->report().ignored, setup_.given)) {
+        if (std::find(names.begin(), names.end(), name) == names.end())
+          names.push_back(std::move(name));
+      }
+    }
+    add_ignored(names, response);
+    add_provider(answers.front()->report().provider, response);
   }
 
   State over() {
@@ -293,8 +297,6 @@ std::unique_ptr<http::Work> make_work(AnswersSetup setup) {
 
 http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
                    std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake) {
-  http::Response head;
-  add_ignored(parsed, head);
   Span span = begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
   auto started = start_answers(*context, parsed, wake);
   if (!started) {
@@ -305,13 +307,14 @@ http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
     }
     const ApiError error = refusal(*context, started.error(), parsed.request.model);
     http::Response response = dialect->refuse(error, {});
-    response.headers.insert(response.headers.end(), head.headers.begin(), head.headers.end());
+    add_ignored(parsed.ignored, response);
     return response;
   }
   return make_work({.context = context,
                     .model = parsed.request.model,
                     .streams = parsed.streams,
-                    .headers = std::move(head.headers),
+                    .ignored = parsed.ignored,
+                    .given = parsed.given,
                     .started = *std::move(started),
                     .dialect = std::move(dialect),
                     .span = std::move(span)});

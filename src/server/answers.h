@@ -62,7 +62,8 @@ struct AnswersSetup {
   SharedContext context;
   std::string model = {};  // real name
   bool streams = false;
-  std::vector<http::Header> headers = {};  // of the answer
+  std::vector<std::string> ignored = {};  // ParsedRequest::ignored
+  std::vector<const Field*> given = {};
   Started started = {};
   std::unique_ptr<Dialect> dialect = {};
   Span span = {};  // of the trace, if there is one

@@ -210,18 +210,18 @@ ApiError refusal(Context& context, const Error& error, const std::string& model)
   return out;
 }
 
-void add_ignored(const ParsedRequest& parsed, http::Response& response) {
+void add_ignored(std::span<const std::string> all, http::Response& response) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.' || c == '-';
   };
   std::string names;
-  for (const std::string& name : parsed.ignored) {
+  for (const std::string& name : all) {
     const bool is_told = name.size() <= 64 && std::all_of(name.begin(), name.end(), is_plain);
     if (!names.empty()) names += ", ";
     names += is_told && !name.empty() ? name : "?";
   }
-  if (!names.empty()) response.headers.push_back({"x-wick-ignored", std::move(names)});
+  if (!names.empty()) response.headers.push_back({std::string(kIgnoredHeader), std::move(names)});
 }
 
 void add_provider(const std::string& name, http::Response& response) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -67,7 +68,7 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
 ApiError refusal(Context& context, const Error& error, const std::string& model = {});
 
 // x-wick-ignored, if there is anything to tell.
-void add_ignored(const ParsedRequest& parsed, http::Response& response);
+void add_ignored(std::span<const std::string> names, http::Response& response);
 // x-wick-provider, if the name of who answered is known and fits a header.
 void add_provider(const std::string& name, http::Response& response);
 

@@ -61,9 +61,8 @@ TEST(ServerDocs, TheTableOfFieldsIsThatOfTheCode) {
     const bool has_range = !range.empty() && field.kind != FieldKind::kAny;
     table += cat("| `", field.name, "` | ", apis_of(field), " | ", name(field.kind),
                  has_range ? cat(", ", range) : "", " | ",
-                 field.set == nullptr ? "accepted, no effect"
-                 : field.key.empty()  ? field.help
-                                      : cat(field.help, " `generation.", field.key, "`"),
+                 field.key.empty() ? field.help
+                                   : cat(field.help, " `generation.", field.key, "`"),
                  " |\n");
   }
   EXPECT_EQ(section("fields"), table) << "copy this table into docs/api.md:\n" << table;

@@ -53,7 +53,7 @@ std::optional<http::Response> refuse_early(Context& context, Api api,
     context.options.audit->add(span);
   }
   http::Response response = in_words_of(api, refusal(context, may.error(), model));
-  add_ignored(*parsed, response);
+  add_ignored(parsed->ignored, response);
   return response;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "server/answers.h"
+#include "server/fields.h"
 #include "server/json_out.h"
 #include "server/limits.h"
 #include "server/task.h"
@@ -17,8 +18,8 @@ static_assert(std::endian::native == std::endian::little, "base64 is of little-e
 namespace {
 
 Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedRequest& parsed,
-                                             const std::stop_token& gone,
-                                             std::string& answered_by) {
+                                             const std::stop_token& gone, std::string& answered_by,
+                                             std::vector<std::string>& ignored) {
   if (parsed.prompts.empty()) return bad_field("input", "is missing");
   if (parsed.prompts.size() > kMaxEmbedInputs) {
     return bad_field("input", "has ", parsed.prompts.size(), " texts, allowed are ",
@@ -27,6 +28,7 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
   EmbedTexts request = embed_request(parsed, gone);
   request.options.pooling = parsed.embed.pooling;
   request.answered_by = &answered_by;
+  request.ignored = &ignored;
   std::vector<std::string> texts;
   std::vector<std::vector<TokenId>> ids;
   for (const Prompt& prompt : parsed.prompts) {
@@ -64,7 +66,8 @@ EmbedTexts embed_request(const ParsedRequest& parsed, const std::stop_token& gon
                       .client = request.generation.client},
           .key = request.key,
           .tag = request.tag,
-          .hops = request.hops};
+          .hops = request.hops,
+          .remote_fields = request.remote_fields};
 }
 
 int tokens_of(std::span<const Embedding> all) noexcept {
@@ -84,8 +87,12 @@ Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& pars
                                      const std::stop_token& gone, http::Response& response) {
   Span span = begin_span(context, parsed, "embeddings");
   std::string answered_by;
-  auto all = embed_prompts(*context.provider, parsed, gone, answered_by);
+  std::vector<std::string> ignored;
+  auto all = embed_prompts(*context.provider, parsed, gone, answered_by, ignored);
   add_provider(answered_by, response);
+  ignored = names_of(ignored, parsed.given);
+  ignored.insert(ignored.begin(), parsed.ignored.begin(), parsed.ignored.end());
+  add_ignored(ignored, response);
   audit(context, std::move(span), all);
   return all;
 }
@@ -122,7 +129,6 @@ http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
   http::Response response;
   const auto all = embed_checked(context, parsed, gone, response);
   if (!all) return error_response(refusal(context, all.error(), parsed.request.model));
-  add_ignored(parsed, response);
   JsonOut json(response.body);
   json.object().field("object", "list").key("data").array();
   for (std::size_t i = 0; i < all->size(); ++i) {

@@ -15,7 +15,7 @@ http::Reply embeddings(const SharedContext& context, const http::Request& reques
                        const std::shared_ptr<Wake>& wake);
 
 // A vector for each of parsed.prompts, in their order. kInvalid, field "input": there are none, or
-// more than kMaxEmbedInputs. Adds x-wick-provider to the response.
+// more than kMaxEmbedInputs. Adds x-wick-provider and x-wick-ignored to the response.
 Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
                                      const std::stop_token& gone, http::Response& response);
 

@@ -96,7 +96,26 @@ Result<void> check(const JsonValue& value, const Field& field) {
   return bad_field(field.name, "is ", seen(value), ", allowed are ", range_of(field));
 }
 
+std::string_view setting_of(const Field& field) noexcept {
+  if (!field.setting.empty()) return field.setting;
+  return field.key.empty() ? field.name : field.key;
+}
+
 }  // namespace
+
+// "tools.strict" is a part of what the field "tools" sets.
+std::vector<std::string> names_of(std::span<const std::string> settings,
+                                  std::span<const Field* const> given) {
+  std::vector<std::string> names;
+  for (const Field* const field : given) {
+    for (const std::string& setting : settings) {
+      const std::string_view head = std::string_view(setting).substr(0, setting.find('.'));
+      if (head != setting_of(*field) && setting != setting_of(*field)) continue;
+      names.emplace_back(head == field->name ? setting : field->name);
+    }
+  }
+  return names;
+}
 
 Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed) {
   for (const auto& [name, value] : object) {
@@ -106,7 +125,8 @@ Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed) {
       continue;
     }
     if (!field->rule.empty()) parsed.keys.given.emplace_back(field->rule);
-    if (field->set == nullptr || value.is_null()) continue;
+    if (value.is_null()) continue;
+    parsed.given.push_back(field);
     WICK_DO(check(value, *field));
     WICK_DO(field->set(value, *field, parsed));
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "chat/json_value.h"
@@ -33,11 +34,12 @@ struct Field {
   FieldKind kind = FieldKind::kAny;
   double min = 0, max = 0;  // of numbers
   std::uint32_t apis = 0;   // bits of Api
-  // Null: the field is accepted and ignored. The kind and range have been checked.
+  // The kind and range have been checked.
   Result<void> (*set)(const JsonValue& value, const Field& field, ParsedRequest& parsed) = nullptr;
   std::string_view key = {};   // of the sampler's parameter that it sets
   std::string_view rule = {};  // of an API key: its word in the file (http/keys.h); null removes it
   std::string_view help = {};  // half a line
+  std::string_view setting = {};  // that it sets, as AnswerReport::ignored has it; "" = key, name
 };
 
 std::span<const Field> fields() noexcept;
@@ -48,8 +50,12 @@ bool is_field(std::string_view name) noexcept;                     // of any API
 std::string range_of(const Field& field);
 
 // Sets `parsed` from the fields of `object`; null counts as absent. Names that this API does not
-// know are added to parsed.ignored. kInvalid for a wrong type or range.
+// know are added to parsed.ignored, the others to parsed.given. kInvalid for a wrong type or range.
 Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed);
+
+// Names of those of `given` that set one of `settings`, which a provider has ignored.
+std::vector<std::string> names_of(std::span<const std::string> settings,
+                                  std::span<const Field* const> given);
 
 // "a number", "an array", …: what `value` is, for messages.
 std::string_view kind_of(const JsonValue& value) noexcept;

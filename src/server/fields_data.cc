@@ -29,6 +29,13 @@ constexpr Field sampler(std::string_view name, std::string_view key, double min,
           .help = "setting"};
 }
 
+constexpr Field remote(std::string_view name, std::uint32_t apis) {
+  return {.name = name,
+          .apis = apis,
+          .set = set_remote,
+          .help = "sent to remote APIs that take it; no effect on local models"};
+}
+
 constexpr Field kFields[] = {
     // Of the prompt.
     {.name = "model",
@@ -96,7 +103,8 @@ constexpr Field kFields[] = {
      .kind = kObject,
      .apis = kResponses,
      .set = set_reasoning,
-     .help = "{\"effort\": \"low\"}; the same values as reasoning_effort"},
+     .help = "{\"effort\": \"low\"}; the same values as reasoning_effort",
+     .setting = "reasoning"},
     {.name = "suffix",
      .kind = kText,
      .apis = kTexts | kOllamaGenerate,
@@ -181,7 +189,8 @@ constexpr Field kFields[] = {
      .kind = kObject,
      .apis = kMessages,
      .set = set_thinking,
-     .help = "{\"type\": \"enabled\", \"disabled\" or \"adaptive\"}; budget_tokens is ignored"},
+     .help = "{\"type\": \"enabled\", \"disabled\" or \"adaptive\"}; budget_tokens is ignored",
+     .setting = "reasoning"},
     {.name = "options",
      .kind = kObject,
      .apis = kOllama,
@@ -292,11 +301,13 @@ constexpr Field kFields[] = {
      .kind = kText,
      .apis = kChat | kTokens,
      .set = set_reasoning_effort,
-     .help = "none (no reasoning), minimal, low, medium, high or xhigh; also a template variable"},
+     .help = "none (no reasoning), minimal, low, medium, high or xhigh; also a template variable",
+     .setting = "reasoning"},
     {.name = "think",
      .apis = kChat | kTokens | kOllama,
      .set = set_think,
-     .help = "true or false: reasoning on or off; or a value of reasoning_effort"},
+     .help = "true or false: reasoning on or off; or a value of reasoning_effort",
+     .setting = "reasoning"},
     {.name = "chat_template_kwargs",
      .kind = kObject,
      .apis = kChat | kTokens,
@@ -348,7 +359,8 @@ constexpr Field kFields[] = {
      .max = 16,
      .apis = kMessages,
      .set = set_stop,
-     .help = "stop sequences"},
+     .help = "stop sequences",
+     .setting = "stop"},
     {.name = "lora",
      .kind = kList,
      .apis = kOneText,
@@ -583,19 +595,19 @@ constexpr Field kFields[] = {
      .apis = kTokens,
      .set = set_ids,
      .help = "token ids to detokenize"},
-    // Taken, and of no effect.
-    {.name = "user", .apis = kOpenAi | kEmbeddings},
-    {.name = "metadata", .apis = kTalks},
-    {.name = "store", .apis = kChat},
-    {.name = "service_tier", .apis = kTalks},
-    {.name = "safety_identifier", .apis = kOpenAi},
-    {.name = "prompt_cache_key", .apis = kOpenAi},
-    {.name = "prompt_cache_retention", .apis = kOpenAi},
-    {.name = "modalities", .apis = kChat},
-    {.name = "verbosity", .apis = kChat},
-    {.name = "truncation", .apis = kResponses},
-    {.name = "cache_prompt", .apis = kOneText},
-    {.name = "id_slot", .apis = kOneText},
+    // Of remote APIs.
+    remote("user", kOpenAi | kEmbeddings),
+    remote("metadata", kTalks),
+    remote("store", kChat),
+    remote("service_tier", kTalks),
+    remote("safety_identifier", kOpenAi),
+    remote("prompt_cache_key", kOpenAi),
+    remote("prompt_cache_retention", kOpenAi),
+    remote("modalities", kChat),
+    remote("verbosity", kChat),
+    remote("truncation", kResponses),
+    remote("cache_prompt", kOneText),
+    remote("id_slot", kOneText),
 };
 
 }  // namespace

@@ -162,6 +162,8 @@ Result<Tool> read_tool(const JsonValue& value, const std::string& path) {
   const JsonValue* schema = function.find("parameters");
   if (schema == nullptr) schema = function.find("input_schema");
   if (schema != nullptr && !schema->is_null()) tool.parameters = to_json(*schema);
+  const JsonValue* const strict = function.find("strict");
+  tool.is_strict = strict != nullptr && strict->boolean() != nullptr && *strict->boolean();
   return tool;
 }
 

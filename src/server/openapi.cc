@@ -47,9 +47,7 @@ void write_field(JsonOut& json, const Field& field) {
   const bool is_number = field.kind == FieldKind::kNumber || field.kind == FieldKind::kInteger;
   if (is_number && field.min != field.max)
     json.field("minimum", field.min).field("maximum", field.max);
-  if (field.set == nullptr) {
-    json.field("description", "accepted, no effect");
-  } else if (!field.help.empty()) {
+  if (!field.help.empty()) {
     const bool is_setting = !field.key.empty();
     json.field("description",
                is_setting ? cat(field.help, " generation.", field.key) : std::string(field.help));

@@ -13,6 +13,8 @@
 
 namespace wick::server {
 
+struct Field;
+
 // Bits: a field belongs to several.
 enum Api : std::uint32_t {
   kChat = 1,
@@ -101,6 +103,7 @@ struct ParsedRequest : AnswerShape {
   KeyFields keys = {};
   std::shared_ptr<KeyPass> pass = {};     // null: its key has no limit of tokens
   std::vector<std::string> ignored = {};  // names of unknown fields
+  std::vector<const Field*> given = {};   // the known ones
 };
 
 }  // namespace wick::server

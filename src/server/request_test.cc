@@ -344,6 +344,42 @@ TEST(ServerRequest, UnknownFieldsAreIgnoredAndNamed) {
   EXPECT_EQ(asked.server.post(kPath, asking("")).header("x-wick-ignored"), "");
 }
 
+// Settings of the server, which the provider ignores as well, are no fields of the request.
+TEST(ServerRequest, FieldsThatTheProviderIgnoresAreNamedAsTheClientCallsThem) {
+  struct Row {
+    const char *path, *body, *told;
+  };
+
+  const Row rows[] = {
+      {"/v1/chat/completions", R"("top_k":1,"repetition_penalty":1.1,"seed":7,"x":0)",
+       "x, top_k, repetition_penalty"},
+      {"/v1/chat/completions", R"("reasoning_effort":"low","user":"u","verbosity":"low")",
+       "reasoning_effort, verbosity"},
+      {"/v1/chat/completions",
+       R"("tools":[{"function":{"name":"f","strict":true}}],"think":true,"n":3)",
+       "tools.strict, think"},
+      {"/v1/chat/completions", R"("temperature":1,"max_tokens":5,"stop":"a")", "stop"},
+      {"/v1/messages", R"("stop_sequences":["a"],"thinking":{"type":"disabled"},"max_tokens":5)",
+       "stop_sequences, thinking"},
+      {"/v1/responses", R"("reasoning":{"effort":"low"},"input":"a")",
+       "messages, reasoning.effort, reasoning.thinking"},
+      {"/api/chat", R"("options":{"top_k":3,"num_ctx":9,"seed":1})", "num_ctx, top_k"},
+  };
+  for (const Row& row : rows) {
+    for (const char* const stream : {"false", "true"}) {
+      const auto made = test::always({TextEvent{"a"}, DoneEvent{.finish = FinishReason::kEos}});
+      made->report.ignored = {"top_k",    "repeat_penalty", "min_p",        "reasoning.effort",
+                              "verbosity", "stop",           "tools.strict", "reasoning.thinking"};
+      test::Server server(made);
+      const std::string body = cat(R"({"messages":[{"role":"user","content":"a"}],"stream":)",
+                                   stream, ",", row.body, "}");
+      const Got got = server.post(row.path, body);
+      EXPECT_EQ(got.status, 200) << got.body;
+      EXPECT_EQ(got.header("x-wick-ignored"), row.told) << row.body << stream;
+    }
+  }
+}
+
 TEST(ServerRequest, TheLastOfEqualKeysWins) {
   Asked asked;
   EXPECT_EQ(asked.with(R"("top_p":0.1,"top_p":0.2)").top_p, 0.2);

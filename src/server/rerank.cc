@@ -104,7 +104,7 @@ http::Response ranked(Context& context, const ParsedRequest& parsed, const std::
   }
   const int n_tokens = tokens_of(*scores);
   http::Response response;
-  add_ignored(parsed, response);
+  add_ignored(parsed.ignored, response);
   JsonOut json(response.body);
   json.object().field("id", make_id(context, "rerank-")).field("object", "list");
   json.field("model", parsed.request.model).key("results").array();

@@ -182,6 +182,7 @@ class MadeProvider final : public Provider {
                                    .vocabulary = 262}};
   Statistics numbers = {};
   std::vector<Request> seen = {};
+  AnswerReport report = {};  // of all answers
   int n_cancelled = 0;
 
   std::string_view name() const noexcept override { return "made"; }
@@ -306,6 +307,8 @@ class MadeProvider final : public Provider {
       is_cancelled_ = true;
       if (wake_ != nullptr) wake_->set();
     }
+
+    AnswerReport report() const override { return owner_.report; }
 
    protected:
     std::optional<Event> next() override {

@@ -50,6 +50,7 @@ SetResult set_timings(const JsonValue& value, const Field& field, ParsedRequest&
 SetResult set_wick(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 
 // Of the prompt.
+SetResult set_remote(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_model(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_messages(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_prompt(const JsonValue& value, const Field& field, ParsedRequest& parsed);

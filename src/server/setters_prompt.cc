@@ -13,6 +13,11 @@ SetResult set_model(const JsonValue& value, const Field& /*field*/, ParsedReques
   return {};
 }
 
+SetResult set_remote(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  parsed.request.remote_fields.emplace_back(field.name, to_json(value));
+  return {};
+}
+
 SetResult set_messages(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   if (parsed.api == kOllamaChat && value.array()->empty()) return {};
   WICK_TRY(parsed.request.prompt, read_messages(*value.array(), field.name));

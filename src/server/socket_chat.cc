@@ -39,7 +39,12 @@ class Framer final : public http::Writer {
     finish("");
   }
 
-  void begin(http::Response head) override { write(head.body); }
+  void begin(http::Response head) override {
+    for (const http::Header& header : head.headers) {  // names of fields, which need no escapes
+      if (header.name == kIgnoredHeader) ignored_ = cat(",\"ignored\":\"", header.value, "\"");
+    }
+    write(head.body);
+  }
 
   // Server-sent events, whole ones.
   void write(std::string_view piece) override {
@@ -49,7 +54,7 @@ class Framer final : public http::Writer {
       piece.remove_prefix(std::min(piece.size(), event.size() + kEnd.size()));
       const std::string_view data = event.substr(std::min(event.size(), kData.size()));
       if (data == "[DONE]") {
-        finish("");
+        finish(ignored_);
       } else if (data.starts_with("{\"error\":")) {
         out_->write(cat(head_, ",", data.substr(1)));
       } else {
@@ -63,7 +68,7 @@ class Framer final : public http::Writer {
   void finish(std::string_view more) { out_->write(cat(head_, ",\"done\":true", more, "}")); }
 
  private:
-  std::string head_;
+  std::string head_, ignored_ = {};
   http::Writer* out_ = nullptr;
 };
 
@@ -168,6 +173,8 @@ class SocketChat final : public http::Work {
               .setup = {.context = context_,
                         .model = parsed.request.model,
                         .streams = true,
+                        .ignored = parsed.ignored,
+                        .given = parsed.given,
                         .dialect = make_chat_dialect(*context_, parsed),
                         .span = begin_span(*context_, parsed, "chat")}};
     auto task = [context = context_, parsed = std::move(parsed), start, wake = wake_] {

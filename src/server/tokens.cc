@@ -97,7 +97,7 @@ http::Reply reply(const SharedContext& context, const Result<ParsedRequest>& par
   if (!parsed) return error_response(refusal(*context, parsed.error()));
   auto response = answering(*context, *parsed);
   if (!response) return error_response(refusal(*context, response.error()));
-  add_ignored(*parsed, *response);
+  add_ignored(parsed->ignored, *response);
   return *std::move(response);
 }
 

@@ -350,6 +350,32 @@ twin-only = "twin/gpt-4o-mini"
         rows = json.loads(self.run_wick("usage", "--json", "--tag", "a")[0])["usage"]  # rows of requests without a price wait in groups
         self.assertEqual([(row["provider"], row["requests"]) for row in rows if row["provider"] == "openai"], [("openai", 3)])
 
+    def test_ignored_fields_are_named(self):
+        self.configure('[generation]\nmin_p = 0.2\n')
+        Upstream.asked.clear()
+        server = serving.close_at_end(self, serving.Server(self.home))
+        talk = {"messages": serving.TALK, "max_tokens": 4, "temperature": 0.5, "top_k": 3, "repetition_penalty": 1.5, "frob": 1,
+                "user": "u", "metadata": {}}
+
+        def told(body):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=serving.SECONDS)
+            connection.request("POST", "/v1/chat/completions", json.dumps(body), serving.JSON)
+            answer = connection.getresponse()
+            self.assertEqual(answer.status, 200, answer.read())
+            connection.close()
+            return answer.headers["x-wick-ignored"]
+        for streams in (False, True):
+            body = talk | {"stream": streams}
+            self.assertEqual(told(body | {"model": "openai/gpt-4o-mini"}), "frob, top_k, repetition_penalty, metadata")
+            self.assertEqual(told(body | {"model": "local/tiny"}), "frob")
+        sent = Upstream.asked[0][2]
+        self.assertEqual((sent["temperature"], sent["user"], "top_k" in sent, "metadata" in sent), (0.5, "u", False, False))
+        # Flags are named, settings of config.toml are for all models.
+        for command in ("run", "chat"):
+            _, error = self.run_wick(command, "openai/gpt-4o-mini", *(["-p"] if command == "chat" else []), "a", "--top-k", "3", "--temp", "0.25")
+            self.assertEqual([line for line in error.splitlines() if "ignores" in line], ["warning: openai ignores top_k"])
+            self.assertEqual(Upstream.asked[-1][2]["temperature"], 0.25)
+
     def test_the_server_keeps_answers_that_repeat(self):
         self.configure("[response_cache]\nmax_mb = 1\n")
         server = serving.Server(self.home)
