@@ -109,7 +109,7 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         next.push_back(normal_path(path, folder));
     }
   }
-  if (!e.traps_.empty()) e.cwds_.insert(e.cwds_.end(), next.begin(), next.end());
+  if (!e.traps_.empty()) e.seen_.cwds.insert(e.seen_.cwds.end(), next.begin(), next.end());
   s.before = old;
   if (old.empty()) s.is_cwd_lost = s.is_cwd_lost || false;
   s.cwd = std::move(next);
@@ -164,6 +164,7 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       e.keep(name, {.value = value}, arg.span, s);
     } else if (is_map && !name.empty()) {
       s.variables[name] = {.value = Value::unknown(), .is_array = true, .is_map = e.calls_.empty()};
+      e.note_change(name, Value::unknown());
     } else if (!arg.is_exact() || !is_variable_name(arg.text())) {
       e.unknown(arg.span, arg.text(), "the name of a variable is not known");
     }
@@ -353,10 +354,9 @@ bool Evaluator::is_exit_trap(const std::vector<Arg>& argv, std::size_t code) con
   const bool is_of_shell = dialect_ == Dialect::kBash || dialect_ == Dialect::kPosix;
   const bool sets_another = argv[code].text().find("trap") != std::string::npos;
   return is_of_shell && function_ == nullptr && !sets_another &&
-         std::all_of(argv.begin() + static_cast<std::ptrdiff_t>(code) + 1, argv.end(),
-                     [](const Arg& a) {
-                       return a.is_exact() && (a.text() == "EXIT" || a.text() == "0");
-                     });
+         std::all_of(
+             argv.begin() + static_cast<std::ptrdiff_t>(code) + 1, argv.end(),
+             [](const Arg& a) { return a.is_exact() && (a.text() == "EXIT" || a.text() == "0"); });
 }
 
 Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -367,6 +367,7 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return Stream::unknown();
   if (argv[i].text() == "-" || argv.size() == i + 1) return Stream::none();
   const bool is_at_exit = e.is_exit_trap(argv, i);
+  const std::size_t n_traps = e.traps_.size();
   const bool changes_nothing_here = is_at_exit && are_at_exit(e.traps_);
   State copy = e.copy_of(s);
   ++e.nested_;
@@ -374,23 +375,17 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (argv[i].is_many || argv[i].is_glob) {
     e.unknown(argv[i].span, "", "a trap whose code is not known");
   } else {
-    std::map<std::string, Value> changed;
-    std::vector<std::string> cwds;
-    if (changes_nothing_here) {
-      changed.swap(e.changed_);
-      cwds.swap(e.cwds_);
-    }
+    Since before;
+    if (changes_nothing_here) std::swap(before, e.seen_);
     e.run_text(argv[i].value, argv[i].span, copy, Stream::none(), e.dialect_);
-    if (changes_nothing_here) {
-      changed.swap(e.changed_);
-      cwds.swap(e.cwds_);
-    }
+    if (changes_nothing_here) std::swap(before, e.seen_);
     if (argv[i].value.is_known)
       e.traps_.push_back(
           {argv[i].value, e.outer_ != nullptr ? *e.outer_ : argv[i].span, is_at_exit});
   }
   --e.nested_;
   if (!changes_nothing_here) s = e.joined(s, copy);
+  if (e.traps_.size() > n_traps) e.remember_variables(e.traps_.back(), s);
   e.add(EffectKind::kShellState, Scope::kNone, "trap", argv[0].span, "sets code that runs later");
   return Stream::none();
 }
@@ -402,29 +397,86 @@ void Evaluator::run_traps(std::size_t first, State& s) {
   run_traps_now(first, s);
   traps_.resize(first);
   if (!traps_.empty()) return;
-  changed_.clear();
-  cwds_.clear();
+  seen_ = {};
 }
 
-// Before a function, an alias or $1 becomes another, too: a trap may see each of them. What a trap
-// changes is seen by those that may run behind it; only one of those at the exit runs.
+namespace {
+
+constexpr int kLastTrapPass = 3;
+
+}
+
+// Before a function, an alias or $1 becomes another, or a branch that changed one ends, too: a trap
+// may see each of them. A second time with those values of variables alone that are known.
 void Evaluator::run_traps_now(std::size_t first, const State& s) {
   if (traps_.size() <= first || is_too_complex_) return;
-  std::vector<Trap> traps(traps_.begin() + static_cast<std::ptrdiff_t>(first), traps_.end());
+  const std::vector<Trap> traps(traps_.begin() + static_cast<std::ptrdiff_t>(first), traps_.end());
   std::vector<Trap> outer = std::exchange(traps_, {});  // they are set, not walked again in here
   State late = copy_of(s);
-  for (const auto& [name, value] : changed_)
-    late.variables[name] = {.value = value};
-  for (const std::string& folder : cwds_) {
+  for (const std::string& folder : seen_.cwds) {
     if (std::find(late.cwd.begin(), late.cwd.end(), folder) == late.cwd.end())
       late.cwd.push_back(folder);
   }
-  const bool is_one = are_at_exit(traps);
-  for (const Trap& trap : traps) {
-    State own = is_one ? copy_of(late) : State{};
-    run_text(trap.code, trap.span, is_one ? own : late, Stream::none(), dialect_);
+  for (int pass = 0; pass <= kLastTrapPass; ++pass) {
+    const std::map<std::string, Value> before = seen_.changed;
+    run_each(traps, late, false);
+    if (seen_.changed == before) break;
+    for (auto& [name, value] : seen_.changed) {  // widen: what still changes is not known
+      const auto old = before.find(name);
+      if (pass + 1 == kLastTrapPass && (old == before.end() || !(old->second == value)))
+        value = Value::unknown();
+    }
   }
+  run_each(traps, late, true);
   traps_ = std::move(outer);
+}
+
+// What a trap changes is seen by those that may run behind it; only one of those at the exit runs.
+void Evaluator::run_each(const std::vector<Trap>& traps, const State& s, bool has_known_alone) {
+  const bool is_one = are_at_exit(traps);
+  const bool was_in_traps = std::exchange(is_in_traps_, !is_one);
+  for (const Trap& trap : traps) {
+    State late = copy_of(s);
+    if (keep_seen(trap, has_known_alone, late) || !has_known_alone)
+      run_text(trap.code, trap.span, late, Stream::none(), dialect_);
+  }
+  is_in_traps_ = was_in_traps;
+}
+
+// The variables as the trap may see them. Whether one has less values than it may have.
+bool Evaluator::keep_seen(const Trap& trap, bool has_known_alone, State& s) const {
+  for (const auto& [name, variable] : trap.variables) {
+    if (name != "IFS") s.variables[name] = variable;
+  }
+  for (const auto& [name, value] : seen_.changed) {
+    const auto at_trap = trap.variables.find(name);
+    const bool was_set = at_trap != trap.variables.end();
+    s.variables[name] = {.value = join(was_set ? at_trap->second.value : Value::unknown(), value)};
+  }
+  bool has_less = false;
+  for (const auto& [name, value] : seen_.known) {
+    const auto found = s.variables.find(name);
+    if (!has_known_alone || !value.is_known || found == s.variables.end()) continue;
+    if (found->second.value.is_known || found->second.is_array) continue;
+    found->second = {.value = value};
+    has_less = true;
+  }
+  return has_less;
+}
+
+void Evaluator::remember_variables(Trap& trap, const State& s) {
+  joined_ += weight_of(s);
+  trap.variables = s.variables;
+  for (const auto& [name, variable] : s.variables)
+    note_known(name, variable.value);
+}
+
+// A trap may see it; more than a value holds are not kept.
+void Evaluator::note_known(const std::string& name, const Value& value) {
+  if (!value.is_known) return;
+  const auto [known, is_new] = seen_.known.emplace(name, value);
+  if (is_new || !known->second.is_known) return;
+  known->second = join(known->second, value);
 }
 
 Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -438,7 +490,7 @@ Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       continue;
     }
     e.note_assignment(text, Value::exact(""), arg.span, false, s);
-    e.note_change(text, Value::exact(""), s);
+    e.note_change(text, Value::exact(""));
     Value value = Value::exact("");
     value.is_set = false;
     if (s.fixed.contains(text)) value = Value::unknown();

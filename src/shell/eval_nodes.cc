@@ -96,6 +96,11 @@ std::vector<std::string> united(std::vector<std::string> a, const std::vector<st
   return a.size() > kMaxSet ? std::vector<std::string>{} : a;
 }
 
+bool have_equal_args(const State& a, const State& b) {
+  return std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
+                    [](const Arg& x, const Arg& y) { return x.value == y.value; });
+}
+
 }  // namespace
 
 // What a copy of the state takes, counted in variables.
@@ -158,7 +163,15 @@ State Evaluator::joined(const State& a, const State& b) {
     for (std::size_t i = 0; i < out.args.size(); ++i)
       out.args[i].value = join(a.args[i].value, b.args[i].value);
   }
+  if (!traps_.empty()) run_traps_of_branches(a, b);
   return out;
+}
+
+// What becomes one state had different functions, aliases or arguments: traps may see both.
+void Evaluator::run_traps_of_branches(const State& a, const State& b) {
+  if (a.functions == b.functions && a.aliases == b.aliases && have_equal_args(a, b)) return;
+  run_traps_now(0, a);
+  run_traps_now(0, b);
 }
 
 // Behind anything but `&&`, the last cd may have failed.
@@ -177,8 +190,10 @@ Stream Evaluator::list(const List<Node>& nodes, State& s, const Stream& in) {
     if (item.is_background) {
       add(EffectKind::kProcess, Scope::kNone, "", item.span, "leaves a process behind");
       State copy = copy_of(s);
+      const std::size_t first = traps_.size();
       ++concurrent_;
       follow(out, node(item, copy, Stream::none()));
+      run_traps(first, copy);
       --concurrent_;
       continue;
     }
@@ -254,8 +269,10 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
     case NodeKind::kCoproc: {
       add(EffectKind::kProcess, Scope::kNone, "", node.span, "leaves a process behind");
       State copy = copy_of(s);
+      const std::size_t n_traps = traps_.size();
       ++concurrent_;
       this->node(node.children.front(), copy, Stream::unknown());
+      run_traps(n_traps, copy);
       --concurrent_;
       const std::string name = node.name.empty() ? "COPROC" : node.name;
       set_variable(name, {.value = Value::number(), .is_array = true}, node.span, s);
@@ -318,11 +335,16 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
   ++concurrent_;
   for (const Node& child : node.children) {
     State copy = copy_of(s);  // each command of a pipe runs in a shell of its own
+    const std::size_t n_traps = traps_.size();
     through = this->node(child, copy, through);
     if (through.is_none) through = Stream::of("");
     const bool is_here = dialect_ == Dialect::kFish ||
                          (dialect_ == Dialect::kZsh && &child == &node.children.back());
-    if (is_here) s = joined(s, copy);
+    if (is_here) {
+      s = joined(s, copy);
+    } else {
+      run_traps(n_traps, copy);
+    }
   }
   --concurrent_;
   return through;
@@ -419,11 +441,6 @@ void Evaluator::loop_variable(const Node& node, State& s) {
 }
 
 namespace {
-
-bool have_equal_args(const State& a, const State& b) {
-  return std::equal(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
-                    [](const Arg& x, const Arg& y) { return x.value == y.value; });
-}
 
 // Whether `v` is one of the texts that `wide` stands for.
 bool covers(const Value& wide, const Value& v) {

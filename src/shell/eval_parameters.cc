@@ -381,8 +381,10 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
     return Value::unknown();
   }
   const bool is_input = part.kind == PartKind::kProcessSub && part.text == ">";
+  const std::size_t n_traps = traps_.size();
   if (is_input) ++concurrent_;
   Stream out = list(part.body, copy, is_input ? Stream::unknown() : Stream::none());
+  if (dialect_ != Dialect::kFish) run_traps(n_traps, copy);
   if (is_input) --concurrent_;
   --nested_;
   if (dialect_ == Dialect::kFish) s = joined(s, copy);  // it starts no shell

@@ -65,8 +65,7 @@ Stream Evaluator::inputs(const Node& node, State& s, const Stream& in) {
             {});
       out.is_secret = is_credential(path, profile_.home);
       out.is_endless = is_endless_device(path);
-      if (const auto file = files_.find(file_of(path, s)); file != files_.end())
-        out = file->second;
+      if (const auto file = files_.find(file_of(path, s)); file != files_.end()) out = file->second;
     }
   }
   return out;
@@ -234,12 +233,22 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     if (is_interpreter || n_shells_ > n_shells) note_socket(node, s);
   }
   if (!before.empty()) s.is_path_changed = was_path;
-  for (; !before.empty(); before.pop_back())
+  for (; !before.empty(); before.pop_back()) {
     take_back(before.back(), stays, s);
+    note_change_back(before.back().name, s);
+  }
   argv.clear();
   spare_ = std::move(argv);
   redirects_out(node, s, out);
   return out;
+}
+
+// A variable has the value again that it had before a command or function.
+void Evaluator::note_change_back(const std::string& name, const State& s) {
+  if (traps_.empty()) return;
+  const auto now = s.variables.find(name);
+  const bool is_one = now != s.variables.end() && !now->second.is_array;
+  note_change(name, is_one ? now->second.value : Value::unknown());
 }
 
 // A shell or interpreter, perhaps behind a wrapper, whose input or output is a connection.
@@ -318,6 +327,7 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
   for (auto& [variable, old] : locals) {
     if (old) s.variables[variable] = *std::move(old);
     if (!old) s.variables.erase(variable);
+    note_change_back(variable, s);
   }
   s.args = args;
   s.has_args = had_args;

@@ -165,18 +165,17 @@ bool Evaluator::is_map(std::string_view name, const State& s) {
 }
 
 // A trap may run at any time: it may see each value that a variable takes.
-void Evaluator::note_change(std::string_view name, const Value& value, const State& s) {
-  if (traps_.empty()) return;
-  const auto old = s.variables.find(name);
-  const Value before = old == s.variables.end() ? Value::unknown() : old->second.value;
-  const auto [seen, is_new] = changed_.emplace(std::string(name), before);
-  seen->second = join(seen->second, value);
+void Evaluator::note_change(std::string_view name, const Value& value) {
+  if (traps_.empty() && !is_in_traps_) return;
+  const auto [seen, is_new] = seen_.changed.emplace(std::string(name), value);
+  if (!is_new) seen->second = join(seen->second, value);
+  note_known(seen->first, value);
 }
 
 // The value of a variable with the integer attribute is arithmetic, and code in its subscripts
 // runs.
 void Evaluator::keep(std::string_view name, Variable v, Span span, State& s) {
-  note_change(name, v.is_array ? Value::unknown() : v.value, s);
+  note_change(name, v.is_array ? Value::unknown() : v.value);
   static constexpr std::string_view kIntegers[] = {"RANDOM",  "SECONDS",      "LINENO", "HISTCMD",
                                                    "SRANDOM", "EPOCHSECONDS", "OPTIND", "BASHPID"};
   const bool is_integer =

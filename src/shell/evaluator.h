@@ -63,6 +63,15 @@ struct Trap {
   Value code;
   Span span;
   bool is_at_exit = false;  // and runs once
+  // Where it was set: what a branch around it did not run says nothing about what it sees.
+  std::map<std::string, Variable, std::less<>> variables = {};
+};
+
+// What variables and the working directory became since the first trap was set.
+struct Since {
+  std::map<std::string, Value> changed = {};  // all values that were assigned
+  std::map<std::string, Value> known = {};    // those of them, and of all before, that are known
+  std::vector<std::string> cwds = {};
 };
 
 // What a command may have read from standard input.
@@ -143,7 +152,8 @@ class Evaluator {
   void assign(const Assignment& a, State& s, bool is_prefix);
   void note_assignment(std::string_view name, const Value& v, Span span, bool is_prefix, State& s);
   void set_variable(std::string_view name, Variable v, Span span, State& s);
-  void note_change(std::string_view name, const Value& value, const State& s);
+  void note_change(std::string_view name, const Value& value);
+  void note_change_back(const std::string& name, const State& s);
   void keep(std::string_view name, Variable v, Span span, State& s);
   bool name_of_variable(const Value& name, Span span);
   static bool is_map(std::string_view name, const State& s);
@@ -169,6 +179,11 @@ class Evaluator {
   void run_traps(std::size_t first, State& s);
   bool is_exit_trap(const std::vector<Arg>& argv, std::size_t code) const;
   void run_traps_now(std::size_t first, const State& s);
+  void run_traps_of_branches(const State& a, const State& b);
+  void run_each(const std::vector<Trap>& traps, const State& s, bool has_known_alone);
+  bool keep_seen(const Trap& trap, bool has_known_alone, State& s) const;
+  void remember_variables(Trap& trap, const State& s);
+  void note_known(const std::string& name, const Value& value);
 
   // Rows (eval_rows.cc).
   Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
@@ -234,10 +249,9 @@ class Evaluator {
   int invoked_ = 0;                                // commands that stand behind one another now
   int nested_ = 0;
   int n_traps_ = 0;
-  std::vector<Trap> traps_;               // of the shells around
-  std::map<std::string, Value> changed_;  // all values of variables since the first trap
-  std::vector<std::string> cwds_;         // the folders since then
-  int n_shells_ = 0;                      // started without code: they run what comes in
+  std::vector<Trap> traps_;  // of the shells around
+  Since seen_;               // the first trap
+  int n_shells_ = 0;         // started without code: they run what comes in
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;
@@ -245,6 +259,7 @@ class Evaluator {
   std::size_t words_ = 0;   // that commands have, each time that they run
   Taken taken_ = Taken::kNothing;
   int n_known_inputs_ = 0;      // texts around that commands read: taken_ counts for these alone
+  bool is_in_traps_ = false;    // their assignments count as others do
   bool is_user_scope_ = false;  // systemctl --user
   bool is_dry_ = false;         // apt-get -s
   bool is_too_complex_ = false;

@@ -30,8 +30,17 @@ namespace {
 using Random = std::mt19937_64;
 using Judge = std::function<Verdict(const std::string&)>;
 
-// kHigh: at least high; kAtLeastHigh: and no lower than before.
-enum class Relation : std::uint8_t { kSame, kAtLeast, kAtLeastHigh, kHigh, kSafe, kModerate };
+// kSameLevel: a trap that a branch sets sees functions and arguments of the other one, too. kHigh:
+// at least high; kAtLeastHigh: and no lower than before.
+enum class Relation : std::uint8_t {
+  kSame,
+  kSameLevel,
+  kAtLeast,
+  kAtLeastHigh,
+  kHigh,
+  kSafe,
+  kModerate
+};
 
 struct Variant {
   std::string text;
@@ -279,7 +288,9 @@ Made around(Subject& s) {  // 9
     case 1:
       return Variant{"{ " + body + "}"};
     case 2:
-      return Variant{"if true; then " + body + "fi"};
+      return Variant{"if true; then " + body + "fi", s.text.find("trap") == std::string::npos
+                                                         ? Relation::kSame
+                                                         : Relation::kSameLevel};
     case 3:
       return Variant{"for wick_i in 1; do " + body + "done", Relation::kAtLeast};
     case 4:
@@ -537,7 +548,8 @@ std::string broken(const Verdict& before, const Verdict& after, Relation relatio
   if (relation == Relation::kHigh) return level >= Level::kHigh ? "" : "is not high";
   const bool is_hidden = relation == Relation::kAtLeastHigh;
   if (level < std::max(old, is_hidden ? Level::kHigh : Level::kSafe)) return "is rated lower";
-  if (relation == Relation::kSame && level != old) return "has another level";
+  const bool is_same = relation == Relation::kSame || relation == Relation::kSameLevel;
+  if (is_same && level != old) return "has another level";
   if (relation == Relation::kSame && facts_of(before) != facts_of(after))
     return "has other effects";
   return "";
