@@ -4,14 +4,18 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace wick {
 
-// The last `n_digits` digits of `value`: append_hex(out, 0xAB, 4) appends "00ab".
+// The last `n_digits` digits of `value`, at most 16: append_hex(out, 0xAB, 4) appends "00ab".
 template <class String>
 void append_hex(String& out, std::uint64_t value, int n_digits) {
+  char digits[16];
+  char* at = digits;
   for (int shift = 4 * (n_digits - 1); shift >= 0; shift -= 4)
-    out += "0123456789abcdef"[value >> shift & 15];
+    *at++ = "0123456789abcdef"[value >> shift & 15];
+  out += std::string_view(digits, static_cast<std::size_t>(at - digits));
 }
 
 // The value of a digit of either case, -1 if it is none.

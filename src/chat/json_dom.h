@@ -19,8 +19,8 @@
 
 namespace wick {
 
-// Parses small texts without an allocation for each. A document is valid until the next one. Make
-// one for each thread.
+// Parses small texts without an allocation for each. A document is valid until the next one; the
+// same text again is not parsed again. Make one for each thread.
 class SmallJsonParser {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 10;  // bounds what it holds
@@ -33,12 +33,20 @@ class SmallJsonParser {
     if (parser_.capacity() == 0) {
       if (const auto error = parser_.allocate(kMaxBytes, max_depth_)) return error;
     }
+    if (text.size() == parsed_bytes_ &&
+        std::memcmp(padded_.data(), text.data(), text.size()) == 0) {
+      root = parser_.doc.root();
+      return simdjson::SUCCESS;
+    }
     std::memcpy(padded_.data(), text.data(), text.size());
-    return parser_.parse(padded_.data(), text.size(), false).get(root);
+    const auto error = parser_.parse(padded_.data(), text.size(), false).get(root);
+    parsed_bytes_ = error == simdjson::SUCCESS ? text.size() : 0;
+    return error;
   }
 
  private:
   const std::size_t max_depth_;
+  std::size_t parsed_bytes_ = 0;  // of padded_, which the document is of; 0: none
   simdjson::dom::parser parser_{kMaxBytes};
   std::array<char, kMaxBytes + simdjson::SIMDJSON_PADDING> padded_ = {};
 };
@@ -51,49 +59,71 @@ class DomCopier {
   bool is_full() const noexcept { return n_values_ > max_values_; }
 
   JsonValue copy(const simdjson::dom::element& from) {
-    using simdjson::dom::element_type;
-    if (++n_values_ > max_values_) return {};
-    switch (from.type()) {
-      case element_type::NULL_VALUE:
-        return nullptr;
-      case element_type::BOOL:
-        return from.get_bool().value_unsafe();
-      case element_type::INT64:
-        return std::int64_t{from.get_int64().value_unsafe()};
-      case element_type::UINT64:  // beyond 63 bits, as chat/json_value.cc has it
-        return static_cast<double>(from.get_uint64().value_unsafe());
-      case element_type::DOUBLE:
-        return from.get_double().value_unsafe();
-      case element_type::STRING:
-        return from.get_string().value_unsafe();
-      case element_type::ARRAY:
-        return copy(from.get_array().value_unsafe());
-      default:
-        return copy(from.get_object().value_unsafe());
-    }
+    JsonValue out;
+    copy_to(out, from);
+    return out;
   }
 
   Object copy(const simdjson::dom::object& from) {
     Object out;
-    out.reserve(std::min(from.size(), kFirstItems));
-    for (const auto& field : from) {
-      if (++n_values_ > max_values_) break;
-      out.set(field.key, copy(field.value));
-    }
+    copy_to(out, from);
     return out;
   }
 
   Array copy(const simdjson::dom::array& from) {
     Array out;
-    out.reserve(std::min(from.size(), kFirstItems));
-    for (const auto& item : from) {
-      if (is_full()) break;
-      out.push_back(copy(item));
-    }
+    copy_to(out, from);
     return out;
   }
 
  private:
+  // Where it stays: to move a value costs as much as to copy a short one.
+  void copy_to(JsonValue& out, const simdjson::dom::element& from) {
+    using simdjson::dom::element_type;
+    if (++n_values_ > max_values_) return;
+    JsonValue::Data& data = out.data();
+    switch (from.type()) {
+      case element_type::NULL_VALUE:
+        data = nullptr;  // of a key that had another value before
+        return;
+      case element_type::BOOL:
+        data = from.get_bool().value_unsafe();
+        return;
+      case element_type::INT64:
+        data = std::int64_t{from.get_int64().value_unsafe()};
+        return;
+      case element_type::UINT64:  // beyond 63 bits, as chat/json_value.cc has it
+        data = static_cast<double>(from.get_uint64().value_unsafe());
+        return;
+      case element_type::DOUBLE:
+        data = from.get_double().value_unsafe();
+        return;
+      case element_type::STRING:
+        data.emplace<std::string>(from.get_string().value_unsafe());
+        return;
+      case element_type::ARRAY:
+        return copy_to(data.emplace<Array>(), from.get_array().value_unsafe());
+      default:
+        return copy_to(data.emplace<Object>(), from.get_object().value_unsafe());
+    }
+  }
+
+  void copy_to(Object& out, const simdjson::dom::object& from) {
+    out.reserve(std::min(from.size(), kFirstItems));
+    for (const auto& field : from) {
+      if (++n_values_ > max_values_) break;
+      copy_to(out[field.key], field.value);
+    }
+  }
+
+  void copy_to(Array& out, const simdjson::dom::array& from) {
+    out.reserve(std::min(from.size(), kFirstItems));
+    for (const auto& item : from) {
+      if (is_full()) break;
+      copy_to(out.emplace_back(), item);
+    }
+  }
+
   static constexpr std::size_t kFirstItems = 16;  // more are made room for as they come
 
   const std::size_t max_values_;

@@ -106,7 +106,7 @@ std::optional<Response> Exchange::check(std::string_view local_address) {
   if (site_.guard.is_preflight(head_)) return site_.guard.preflight(head_, match.allow);
   if (auto refusal = check_route(match)) return to_response(*refusal);
   if (match.route == nullptr) {  // OPTIONS
-    return Response{.status = 204, .type = "", .headers = {{"allow", match.allow}}};
+    return Response{.status = 204, .type = "", .headers = {{"allow", std::string(match.allow)}}};
   }
   route_ = match.route;
   rest_ = std::move(match.rest);
@@ -125,7 +125,7 @@ std::optional<Refusal> Exchange::check_route(const Router::Match& match) {
                                   printable(without_secrets(head_.path)))};
   }
   if (head_.method == "OPTIONS") return std::nullopt;
-  const std::vector<Header> allow = {{"allow", match.allow}};
+  const std::vector<Header> allow = {{"allow", std::string(match.allow)}};
   if (match.wants_upgrade && head_.method == "GET") {
     return Refusal{.status = 426,
                    .code = "upgrade_required",

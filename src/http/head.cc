@@ -14,6 +14,8 @@ namespace {
 
 namespace beast = boost::beast::http;
 
+constexpr std::size_t kUsualHeaders = 8;
+
 Refusal bad(std::string_view code, std::string message) {
   return {.status = 400, .code = std::string(code), .message = std::move(message)};
 }
@@ -191,6 +193,7 @@ std::variant<Head, Refusal> parse_head(std::string_view block) {
             .is_1_0 = message.version() == 10,
             .keeps_alive = parser.keep_alive()};
   if (head.method.size() > kMaxMethodBytes) return bad("bad_method", "the method is too long");
+  head.headers.reserve(kUsualHeaders);
   for (const auto& field : message) {
     head.headers.push_back({ascii_lower({field.name_string().data(), field.name_string().size()}),
                             std::string(trimmed({field.value().data(), field.value().size()}))});

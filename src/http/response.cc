@@ -13,15 +13,14 @@ namespace {
 
 void append_header(std::string& out, std::string_view name, std::string_view value) {
   const auto is_unsafe = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  const auto append_safe = [&](std::string_view text) {
-    const std::size_t begin = out.size();
-    out += text;
-    std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(), is_unsafe, '?');
-  };
-  append_safe(name);
-  out += ": ";
-  append_safe(value);
-  out += "\r\n";
+  constexpr std::string_view kBetween = ": ", kEnd = "\r\n";
+  const std::size_t begin = out.size();
+  out.resize(begin + name.size() + kBetween.size() + value.size() + kEnd.size());
+  char* at = out.data() + begin;
+  at = std::replace_copy_if(name.begin(), name.end(), at, is_unsafe, '?');
+  at = std::copy(kBetween.begin(), kBetween.end(), at);
+  at = std::replace_copy_if(value.begin(), value.end(), at, is_unsafe, '?');
+  std::copy(kEnd.begin(), kEnd.end(), at);
 }
 
 // `name` is in lower case.

@@ -6,46 +6,51 @@
 
 namespace wick::http {
 
-namespace {
-
-// How many bytes of `path` the route's path fixes, plus 1 if it is whole; 0: none of its paths.
-std::size_t fit(const Route& route, std::string_view path) noexcept {
-  std::string_view pattern = route.path;
-  if (!pattern.ends_with('*')) return pattern == path ? pattern.size() + 1 : 0;
-  pattern.remove_suffix(1);
-  return path.starts_with(pattern) ? pattern.size() : 0;
-}
-
-}  // namespace
-
-Router::Match Router::find(std::string_view method, std::string_view path, bool is_upgrade) const {
-  std::size_t best = 0;
-  for (const Route& route : routes_)
-    best = std::max(best, fit(route, path));
-  Match match;
-  if (best == 0) return match;
-  const std::string_view wanted = is_upgrade ? "WEBSOCKET" : method == "HEAD" ? "GET" : method;
-  bool has_websocket = false;
+Router::Router(std::vector<Route> routes) : routes_(std::move(routes)) {
   for (const Route& route : routes_) {
-    if (fit(route, path) != best) continue;
-    if (route.method == wanted) {
-      match.route = &route;
-      const std::size_t fixed = std::min(route.path.size() - 1, path.size());
-      if (route.path.ends_with('*')) match.rest = path.substr(fixed);
-    }
+    Path& path = paths_[route.path];
+    path.routes.push_back(&route);
     if (route.method == "WEBSOCKET") {
-      has_websocket = true;
+      path.has_websocket = true;
       continue;
     }
-    match.allow += cat(match.allow.empty() ? "" : ", ", route.method);
-    if (route.method == "GET") match.allow += ", HEAD";
+    path.has_other = true;
+    path.allow += cat(path.allow.empty() ? "" : ", ", route.method);
+    if (route.method == "GET") path.allow += ", HEAD";
   }
-  match.wants_upgrade = has_websocket && match.allow.empty();
-  if (has_websocket && match.allow.find("GET") == std::string::npos)
-    match.allow += match.allow.empty() ? "GET" : ", GET";
-  match.allow += ", OPTIONS";
+  for (auto& [name, path] : paths_) {
+    if (path.has_websocket && path.allow.find("GET") == std::string::npos)
+      path.allow += path.allow.empty() ? "GET" : ", GET";
+    path.allow += ", OPTIONS";
+    if (name.ends_with('*')) prefixes_.push_back(name);
+  }
+  std::stable_sort(prefixes_.begin(), prefixes_.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+}
+
+const Router::Path* Router::find_path(std::string_view path) const {
+  const auto whole = paths_.find(path);
+  if (whole != paths_.end() && !path.ends_with('*')) return &whole->second;
+  for (const std::string_view prefix : prefixes_) {
+    if (path.starts_with(prefix.substr(0, prefix.size() - 1))) return &paths_.find(prefix)->second;
+  }
+  return nullptr;
+}
+
+Router::Match Router::find(std::string_view method, std::string_view path, bool is_upgrade) const {
+  const Path* const found = find_path(path);
+  if (found == nullptr) return {};
+  const std::string_view wanted = is_upgrade ? "WEBSOCKET" : method == "HEAD" ? "GET" : method;
+  Match match{.allow = found->allow, .wants_upgrade = found->has_websocket && !found->has_other};
+  for (const Route* const route : found->routes) {
+    if (route->method != wanted) continue;
+    match.route = route;
+    const std::size_t fixed = std::min(route->path.size() - 1, path.size());
+    if (route->path.ends_with('*')) match.rest = path.substr(fixed);
+  }
   // A request to upgrade where there is nothing to upgrade to is a request like any other.
-  if (match.route == nullptr && is_upgrade && !has_websocket) return find(method, path, false);
+  if (match.route == nullptr && is_upgrade && !found->has_websocket)
+    return find(method, path, false);
   return match;
 }
 

@@ -1,6 +1,7 @@
 // libcurl's handles with owners. For the sources of net/ alone.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,7 +25,8 @@ using CurlHeaders = std::unique_ptr<curl_slist, SlistFree>;
 // kInvalid for a line with a line break.
 inline Result<void> check_headers(std::span<const std::string> lines) {
   for (const std::string& line : lines) {
-    if (line.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos) continue;
+    const auto ends_line = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
+    if (std::none_of(line.begin(), line.end(), ends_line)) continue;
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_header",
                  .message = "a request header holds a line break"};

@@ -37,6 +37,7 @@ namespace beast = boost::beast::http;
 using boost::beast::error_code;
 
 constexpr std::size_t kMaxIdlePlain = 256;
+constexpr std::size_t kUsualHeadBytes = 512;  // of a request
 constexpr std::int64_t kMaxIdleNs = 118'000'000'000;  // libcurl's; servers close sooner
 constexpr std::string_view kScheme = "http://";
 
@@ -271,11 +272,17 @@ void PlainHttp::on_connected(PlainConnection& one) {
   job.connection = &one;
   job.connecting_since = 0;
   const std::size_t n_body = job.request.body.size();
-  one.head = cat(n_body == 0 ? "GET " : "POST ", one.target->head);
-  for (const std::string& line : job.request.headers)
-    one.head += cat(line, "\r\n");
-  if (n_body > 0) one.head += cat("Content-Length: ", n_body, "\r\n");
-  one.head += "\r\n";
+  std::string& head = one.head;
+  head.clear();
+  head.reserve(kUsualHeadBytes);
+  head += n_body == 0 ? "GET " : "POST ";
+  head += one.target->head;
+  for (const std::string& line : job.request.headers) {
+    head += line;
+    head += "\r\n";
+  }
+  if (n_body > 0) head += cat("Content-Length: ", n_body, "\r\n");
+  head += "\r\n";
   one.n_sent = 0;
   one.has_answer = false;
   one.parser.emplace(job);

@@ -10,7 +10,7 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kUsualHeaders = 16;
+constexpr std::size_t kUsualHeaders = 8;
 
 std::string what_ended(const TransferRequest& request, std::string_view id, std::string_view why) {
   if (id == "total_timeout") return cat("no whole answer within ", request.total_ms, " ms");

@@ -131,66 +131,65 @@ FinishReason finish_of(const std::string& name) {
 
 class AnthropicDecoder final : public Decoder {
  public:
-  void add(const JsonValue& frame, EventWriter& out) override {
-    const std::string type = text_of(&frame, "type");
-    if (type == "message_start") return read_message(find(&frame, "message"), out);
+  void add(Json frame, EventWriter& out) override {
+    const std::string type = text_of(frame, "type");
+    if (type == "message_start") return read_message(find(frame, "message"), out);
     if (type == "message") return read_whole(frame, out);
     if (type == "content_block_start") {
-      begin_block(count_of(&frame, "index"), find(&frame, "content_block"), out);
+      begin_block(count_of(frame, "index"), find(frame, "content_block"), out);
     } else if (type == "content_block_delta") {
-      add_delta(count_of(&frame, "index"), find(&frame, "delta"), out);
+      add_delta(count_of(frame, "index"), find(frame, "delta"), out);
     } else if (type == "message_delta") {
-      read_usage(find(&frame, "usage"), out);
-      read_finish(find(&frame, "delta"), out);
+      read_usage(find(frame, "usage"), out);
+      read_finish(find(frame, "delta"), out);
     } else if (type == "message_stop") {
       out.is_over = true;
     }
   }
 
  private:
-  static void read_message(const JsonValue* message, EventWriter& out) {
+  static void read_message(Json message, EventWriter& out) {
     out.model = text_of(message, "model");
     read_usage(find(message, "usage"), out);
   }
 
   // An answer that is no stream.
-  static void read_whole(const JsonValue& message, EventWriter& out) {
-    read_message(&message, out);
+  static void read_whole(Json message, EventWriter& out) {
+    read_message(message, out);
     int index = 0;
-    for (const JsonValue& block : items_of(&message, "content")) {
-      begin_block(index, &block, out);
+    find(message, "content").each([&](Json block) {
+      begin_block(index, block, out);
       ++index;
-    }
-    read_finish(&message, out);
+    });
+    read_finish(message, out);
   }
 
-  static void begin_block(int index, const JsonValue* block, EventWriter& out) {
+  static void begin_block(int index, Json block, EventWriter& out) {
     const std::string type = text_of(block, "type");
     if (type == "text") out.text(text_of(block, "text"));
     if (type == "thinking") out.reasoning(text_of(block, "thinking"));
     if (type != "tool_use") return;
-    const JsonValue* const input = find(block, "input");
-    const bool is_whole =
-        input != nullptr && input->object() != nullptr && !input->object()->empty();
-    out.call(index, text_of(block, "id"), text_of(block, "name"),
-             is_whole ? to_json(*input) : std::string());
+    const Json input = find(block, "input");
+    std::string arguments = input.is_object() ? to_json(input) : std::string();
+    if (arguments == "{}") arguments.clear();  // they follow
+    out.call(index, text_of(block, "id"), text_of(block, "name"), std::move(arguments));
   }
 
-  static void add_delta(int index, const JsonValue* delta, EventWriter& out) {
+  static void add_delta(int index, Json delta, EventWriter& out) {
     out.text(text_of(delta, "text"));
     out.reasoning(text_of(delta, "thinking"));
     if (std::string json = text_of(delta, "partial_json"); !json.empty())
       out.call(index, "", "", std::move(json));
   }
 
-  static void read_finish(const JsonValue* delta, EventWriter& out) {
+  static void read_finish(Json delta, EventWriter& out) {
     const std::string reason = text_of(delta, "stop_reason");
     if (!reason.empty()) out.finish = finish_of(reason);
   }
 
   // Counts of the prompt come at the start, those of the answer at the end. Tokens that are read
   // from or written to a cache are no part of input_tokens.
-  static void read_usage(const JsonValue* usage, EventWriter& out) {
+  static void read_usage(Json usage, EventWriter& out) {
     const auto prompt = count_at(usage, "input_tokens");
     if (!prompt && !out.usage) return;  // estimated
     Usage now = out.usage.value_or(Usage{});

@@ -13,6 +13,7 @@
 #include "chat/json_value.h"
 #include "provider/provider.h"
 #include "remote/endpoint.h"
+#include "remote/json_view.h"
 #include "remote/refusal.h"
 #include "remote/stream_reader.h"
 
@@ -58,7 +59,7 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
   // A frame of the stream, or the whole of an answer that is none.
-  virtual void add(const JsonValue& frame, EventWriter& out) = 0;
+  virtual void add(Json frame, EventWriter& out) = 0;
 };
 
 struct Dialect {

@@ -43,13 +43,13 @@ std::string read(const Dialect& dialect, std::string_view bytes, std::vector<std
       out.is_over = true;
       return {};
     }
-    WICK_TRY(const JsonValue frame, parse_json(data));
-    if (auto refusal = stream_refusal(frame)) {
-      out.refusal = std::move(refusal);
-    } else {
-      decoder->add(frame, out);
-    }
-    return {};
+    return read_frame(data, [&](Json frame) {
+      if (auto refusal = stream_refusal(frame)) {
+        out.refusal = std::move(refusal);
+      } else {
+        decoder->add(frame, out);
+      }
+    });
   };
   std::size_t at = 0;
   cuts.push_back(bytes.size());

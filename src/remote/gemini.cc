@@ -148,42 +148,41 @@ FinishReason finish_of(const std::string& name) {
 
 class GeminiDecoder final : public Decoder {
  public:
-  void add(const JsonValue& frame, EventWriter& out) override {
-    if (out.model.empty()) out.model = text_of(&frame, "modelVersion");
-    read_usage(find(&frame, "usageMetadata"), out);
-    if (!text_of(find(&frame, "promptFeedback"), "blockReason").empty())
+  void add(Json frame, EventWriter& out) override {
+    if (out.model.empty()) out.model = text_of(frame, "modelVersion");
+    read_usage(find(frame, "usageMetadata"), out);
+    if (!text_of(find(frame, "promptFeedback"), "blockReason").empty())
       out.finish = FinishReason::kContentFilter;
-    for (const JsonValue& candidate : items_of(&frame, "candidates")) {
-      if (count_of(&candidate, "index") == 0) read_candidate(candidate, out);
-    }
+    find(frame, "candidates").each([&](Json candidate) {
+      if (count_of(candidate, "index") == 0) read_candidate(candidate, out);
+    });
   }
 
  private:
-  static void read_candidate(const JsonValue& candidate, EventWriter& out) {
-    for (const JsonValue& part : items_of(find(&candidate, "content"), "parts")) {
-      const JsonValue* const thought = find(&part, "thought");
-      const bool is_thought =
-          thought != nullptr && thought->boolean() != nullptr && *thought->boolean();
-      if (is_thought) {
-        out.reasoning(text_of(&part, "text"));
-      } else {
-        out.text(text_of(&part, "text"));
-      }
-      if (const JsonValue* const call = find(&part, "functionCall")) {
-        const JsonValue* const arguments = find(call, "args");
-        out.call(out.n_calls(), text_of(call, "id"), text_of(call, "name"),
-                 arguments == nullptr ? "{}" : to_json(*arguments));
-      }
-    }
-    const std::string finish = text_of(&candidate, "finishReason");
+  static void read_candidate(Json candidate, EventWriter& out) {
+    find(find(candidate, "content"), "parts").each([&](Json part) { read_part(part, out); });
+    const std::string finish = text_of(candidate, "finishReason");
     if (finish.empty()) return;
     out.finish = finish_of(finish);
     if (out.finish == FinishReason::kEos && out.n_calls() > 0)
       out.finish = FinishReason::kToolCalls;
   }
 
+  static void read_part(Json part, EventWriter& out) {
+    if (find(part, "thought").is_true()) {
+      out.reasoning(text_of(part, "text"));
+    } else {
+      out.text(text_of(part, "text"));
+    }
+    const Json call = find(part, "functionCall");
+    if (!call) return;
+    const Json arguments = find(call, "args");
+    out.call(out.n_calls(), text_of(call, "id"), text_of(call, "name"),
+             arguments ? to_json(arguments) : "{}");
+  }
+
   // Thoughts are no part of the candidates' count.
-  static void read_usage(const JsonValue* usage, EventWriter& out) {
+  static void read_usage(Json usage, EventWriter& out) {
     const auto prompt = count_at(usage, "promptTokenCount");
     if (!prompt) return;  // estimated
     const int thoughts = count_of(usage, "thoughtsTokenCount");

@@ -111,28 +111,27 @@ Result<Call> chat(const Endpoint& endpoint, const Request& request) {
 
 class OllamaDecoder final : public Decoder {
  public:
-  void add(const JsonValue& frame, EventWriter& out) override {
-    if (out.model.empty()) out.model = text_of(&frame, "model");
-    const JsonValue* const message = find(&frame, "message");
+  void add(Json frame, EventWriter& out) override {
+    if (out.model.empty()) out.model = text_of(frame, "model");
+    const Json message = find(frame, "message");
     out.reasoning(text_of(message, "thinking"));
     out.text(text_of(message, "content"));
-    out.text(text_of(&frame, "response"));
-    for (const JsonValue& call : items_of(message, "tool_calls")) {
-      const JsonValue* const function = find(&call, "function");
-      const JsonValue* const arguments = find(function, "arguments");
-      out.call(out.n_calls(), text_of(&call, "id"), text_of(function, "name"),
-               arguments == nullptr ? "{}" : to_json(*arguments));
-    }
-    const JsonValue* const done = find(&frame, "done");
-    if (done == nullptr || done->boolean() == nullptr || !*done->boolean()) return;
+    out.text(text_of(frame, "response"));
+    find(message, "tool_calls").each([&](Json call) {
+      const Json function = find(call, "function");
+      const Json arguments = find(function, "arguments");
+      out.call(out.n_calls(), text_of(call, "id"), text_of(function, "name"),
+               arguments ? to_json(arguments) : "{}");
+    });
+    if (!find(frame, "done").is_true()) return;
     out.is_over = true;
     out.finish =
-        text_of(&frame, "done_reason") == "length" ? FinishReason::kLength : FinishReason::kEos;
+        text_of(frame, "done_reason") == "length" ? FinishReason::kLength : FinishReason::kEos;
     if (out.n_calls() > 0 && out.finish == FinishReason::kEos)
       out.finish = FinishReason::kToolCalls;
-    const auto generated = count_at(&frame, "eval_count");
+    const auto generated = count_at(frame, "eval_count");
     if (!generated) return;  // estimated
-    out.usage = Usage{.prompt_tokens = count_of(&frame, "prompt_eval_count"),
+    out.usage = Usage{.prompt_tokens = count_of(frame, "prompt_eval_count"),
                       .generated_tokens = *generated};
   }
 };

@@ -13,18 +13,20 @@ namespace {
 constexpr std::size_t kUsualFields = 8;  // of a request
 
 JsonValue content_of(const Message& message) {
+  const std::vector<Part>& all = message.content.parts;
+  const bool has_image = std::any_of(all.begin(), all.end(), [](const Part& part) {
+    return std::holds_alternative<ImagePart>(part);
+  });
+  if (!has_image) return message.content.text();
   Array parts;
-  bool has_image = false;
   for (const Part& part : message.content.parts) {
     if (const auto* const text = std::get_if<TextPart>(&part)) {
       parts.emplace_back(json_object({{"type", "text"}, {"text", text->text}}));
     } else if (const auto* const image = std::get_if<ImagePart>(&part)) {
-      has_image = true;
       parts.emplace_back(
           json_object({{"type", "image_url"}, {"image_url", json_object({{"url", image->url}})}}));
     }
   }
-  if (!has_image) return message.content.text();
   return parts;
 }
 
@@ -177,7 +179,7 @@ FinishReason finish_of(const std::string& name) {
 }
 
 // False: there is none. What lacks one of the two counts is none: it is estimated then.
-bool read_usage(const JsonValue* usage, EventWriter& out) {
+bool read_usage(Json usage, EventWriter& out) {
   const auto prompt = count_at(usage, "prompt_tokens");
   const auto generated = count_at(usage, "completion_tokens");
   if (!prompt || !generated) return false;
@@ -189,42 +191,39 @@ bool read_usage(const JsonValue* usage, EventWriter& out) {
   return true;
 }
 
-TokenLogprob logprob_of(const JsonValue& token) {
-  TokenLogprob out{.bytes = text_of(&token, "token")};
-  const JsonValue* const value = find(&token, "logprob");
-  if (value != nullptr && value->number() != nullptr) out.logprob = *value->number();
-  for (const JsonValue& top : items_of(&token, "top_logprobs"))
-    out.top_logprobs.push_back(logprob_of(top));
+TokenLogprob logprob_of(Json token) {
+  TokenLogprob out{.bytes = text_of(token, "token")};
+  out.logprob = find(token, "logprob").number().value_or(out.logprob);
+  find(token, "top_logprobs").each([&](Json top) { out.top_logprobs.push_back(logprob_of(top)); });
   return out;
 }
 
 class OpenAiDecoder final : public Decoder {
  public:
-  void add(const JsonValue& frame, EventWriter& out) override {
-    if (out.model.empty()) out.model = text_of(&frame, "model");
-    const bool has_usage = read_usage(find(&frame, "usage"), out) ||
-                           read_usage(find(find(&frame, "x_groq"), "usage"), out);
-    for (const JsonValue& choice : items_of(&frame, "choices")) {
-      if (count_of(&choice, "index") == 0) read_choice(choice, out);
-    }
+  void add(Json frame, EventWriter& out) override {
+    if (out.model.empty()) out.model = text_of(frame, "model");
+    const bool has_usage = read_usage(find(frame, "usage"), out) ||
+                           read_usage(find(find(frame, "x_groq"), "usage"), out);
+    find(frame, "choices").each([&](Json choice) {
+      if (count_of(choice, "index") == 0) read_choice(choice, out);
+    });
     // Some keep the connection open without a [DONE]. Counts before the end are not the last ones.
     if (has_usage && out.finish != FinishReason::kNone) out.is_over = true;
   }
 
  private:
   // A stream has "delta", a whole answer "message", a completion "text".
-  void read_choice(const JsonValue& choice, EventWriter& out) {
+  void read_choice(Json choice, EventWriter& out) {
     read_logprobs(choice, out);
-    const JsonValue* delta = find(&choice, "delta");
-    if (delta == nullptr) delta = find(&choice, "message");
+    Json delta = find(choice, "delta");
+    if (!delta) delta = find(choice, "message");
     const std::string reasoning = text_of(delta, "reasoning_content");
     out.reasoning(reasoning.empty() ? text_of(delta, "reasoning") : reasoning);
     out.text(text_of(delta, "content"));
     out.text(text_of(delta, "refusal"));
-    out.text(text_of(&choice, "text"));
-    for (const JsonValue& call : items_of(delta, "tool_calls"))
-      read_call(call, out);
-    const std::string finish = text_of(&choice, "finish_reason");
+    out.text(text_of(choice, "text"));
+    find(delta, "tool_calls").each([&](Json call) { read_call(call, out); });
+    const std::string finish = text_of(choice, "finish_reason");
     if (finish.empty()) return;
     out.finish = finish_of(finish);
     if (out.finish == FinishReason::kEos && out.n_calls() > 0)
@@ -232,26 +231,26 @@ class OpenAiDecoder final : public Decoder {
   }
 
   // Without an index, a new id is a new call, and a fragment without one goes on with the last.
-  void read_call(const JsonValue& call, EventWriter& out) {
-    const std::string id = text_of(&call, "id");
-    const int index = count_of(&call, "index", -1);
+  void read_call(Json call, EventWriter& out) {
+    const std::string id = text_of(call, "id");
+    const int index = count_of(call, "index", -1);
     if (index >= 0) {
       last_key_ = index;
     } else if (!id.empty() && id != last_id_) {
       last_key_ = kWithoutIndex + out.n_calls();
     }
     if (!id.empty()) last_id_ = id;
-    const JsonValue* const function = find(&call, "function");
-    const JsonValue* const arguments = find(function, "arguments");
-    std::string text = text_of(arguments);
-    if (arguments != nullptr && arguments->object() != nullptr) text = to_json(*arguments);
+    const Json function = find(call, "function");
+    const Json arguments = find(function, "arguments");
+    std::string text = arguments.is_object() ? to_json(arguments) : text_of(arguments);
     out.call(last_key_, id, text_of(function, "name"), std::move(text));
   }
 
-  static void read_logprobs(const JsonValue& choice, EventWriter& out) {
+  static void read_logprobs(Json choice, EventWriter& out) {
     LogprobsEvent event;
-    for (const JsonValue& token : items_of(find(&choice, "logprobs"), "content"))
+    find(find(choice, "logprobs"), "content").each([&](Json token) {
       event.tokens.push_back(logprob_of(token));
+    });
     if (!event.tokens.empty()) out.events.emplace_back(std::move(event));
   }
 

@@ -158,7 +158,10 @@ Refusal read_refusal(int status, const JsonValue* body) {
   return refusal_of(failure_of(status, ascii_lower(words)), status, std::move(message));
 }
 
-std::optional<Refusal> stream_refusal(const JsonValue& frame) {
+std::optional<Refusal> stream_refusal(Json view) {
+  const bool may_be = view.find("error") || view.find("type").text() == "error" || view.is_array();
+  if (!may_be) return std::nullopt;
+  const JsonValue frame = view.copy();
   const JsonValue* error = find(&frame, "error");
   if (error == nullptr && text_of(&frame, "type") == "error") error = &frame;
   if (error == nullptr && frame.array() != nullptr) error = error_in(&frame);

@@ -9,6 +9,7 @@
 #include "net/transfers.h"
 #include "provider/answer_report.h"
 #include "remote/endpoint.h"
+#include "remote/json_view.h"
 
 namespace wick::remote {
 
@@ -21,7 +22,7 @@ struct Refusal {
 // `body` may be JSON of any shape, or null.
 Refusal read_refusal(int status, const JsonValue* body);
 // What `frame` of a stream says is wrong; empty if it is no error.
-std::optional<Refusal> stream_refusal(const JsonValue& frame);
+std::optional<Refusal> stream_refusal(Json frame);
 // Of what Transfers report.
 Refusal transfer_refusal(const Error& error);
 Refusal bad_answer(std::string_view what);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "remote/json_frame.h"
-#include "remote/json_read.h"
+#include "remote/json_view.h"
 #include "remote/limits.h"
 #include "remote/sent_fields.h"
 
@@ -163,14 +163,11 @@ class Stream final : public TransferSink {
         out_.is_over = true;
         return {};
       }
-      const auto frame = parse_frame(data);
-      if (!frame) return frame.error();
-      add_frame(*frame);
-      return {};
+      return read_frame(data, [this](Json frame) { add_frame(frame); });
     };
   }
 
-  void add_frame(const JsonValue& frame) {
+  void add_frame(Json frame) {
     if (auto refusal = stream_refusal(frame)) {
       out_.refusal = std::move(refusal);
     } else {
@@ -190,10 +187,12 @@ class Stream final : public TransferSink {
   }
 
   void finish_whole() {
-    const auto body = parse_frame(whole_);
-    if (is_refused_) return finish(read_refusal(head_.status, body ? &*body : nullptr));
-    if (!body) return finish(bad_answer("the answer is no JSON"));
-    add_frame(*body);
+    if (is_refused_) {
+      const auto body = parse_frame(whole_);
+      return finish(read_refusal(head_.status, body ? &*body : nullptr));
+    }
+    const auto read = read_frame(whole_, [this](Json frame) { add_frame(frame); });
+    if (!read) return finish(bad_answer("the answer is no JSON"));
     deliver();
     if (!out_.refusal && out_.finish == FinishReason::kNone && out_.n_bytes == 0)
       out_.refusal = bad_answer("the JSON is no answer");

@@ -1,6 +1,7 @@
 #include "remote/stream_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/strings.h"
 #include "remote/limits.h"
@@ -68,13 +69,11 @@ Result<void> StreamReader::add_line(std::string_view line, const FrameSink& sink
 }
 
 Result<void> StreamReader::end_event(const FrameSink& sink) {
-  const std::string name = std::move(name_), data = std::move(data_);
-  const bool has_data = has_data_;
+  const bool has_data = std::exchange(has_data_, false);
+  auto told = has_data ? sink(name_, data_) : Result<void>();
   name_.clear();
   data_.clear();
-  has_data_ = false;
-  if (!has_data) return {};
-  return sink(name, data);
+  return told;
 }
 
 }  // namespace wick::remote

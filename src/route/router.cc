@@ -20,7 +20,7 @@ constexpr std::size_t kSimilarShare = 4;  // embeddings have a quarter of the ca
 Decision decision_of(Core& core, const Request& request) {
   Facts facts = facts_of(request, read_text(core.options.rules));
   if (facts.model.empty()) facts.model = core.options.default_model;
-  return decide(core.options.rules, core.options.members, facts, core.measured());
+  return decide(core.options.rules, core.options.members, std::move(facts), core.measured());
 }
 
 class RuledRouter final : public Router {

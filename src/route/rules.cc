@@ -108,7 +108,7 @@ std::vector<Candidate> expand(std::span<const Member> members, const Choice& cho
   };
   for (const std::string& to : choice.to) {
     const std::size_t slash = std::min(to.find('/'), to.size());
-    const std::string name = to.substr(0, slash);
+    const std::string_view name = std::string_view(to).substr(0, slash);
     const std::string model = to.substr(std::min(slash + 1, to.size()));
     for (std::size_t i = 0; i < members.size(); ++i) {
       const Member& member = members[i];
@@ -202,6 +202,8 @@ std::vector<bool> find_full(std::span<const Candidate> candidates, const Measure
 
 void sort(std::vector<Candidate>& candidates, std::span<const Member> members, Strategy strategy,
           const Facts& facts, const Measured& measured) {
+  if (candidates.size() < 2) return;
+
   struct Keyed {
     bool is_rejected, is_full;
     double key;  // one that is random is taken once
@@ -322,10 +324,10 @@ std::vector<Candidate> targets_of(std::span<const Rule> rules, std::span<const M
   return expand(members, choose(rules, members, {.model = model}));
 }
 
-Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
+Decision decide(std::span<const Rule> rules, std::span<const Member> members, Facts facts,
                 const Measured& measured) {
-  const Choice choice = choose(rules, members, facts);
-  Decision out{.rule = choice.rule, .continues = choice.continues, .facts = facts};
+  Choice choice = choose(rules, members, facts);
+  Decision out{.rule = std::move(choice.rule), .continues = choice.continues};
   out.is_private = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
     return rule.is_private && holds(rule.when, facts);
   });
@@ -333,6 +335,7 @@ Decision decide(std::span<const Rule> rules, std::span<const Member> members, co
   for (Candidate& candidate : out.candidates)
     check(candidate, members[candidate.member], facts, out.is_private);
   sort(out.candidates, members, choice.strategy, facts, measured);
+  out.facts = std::move(facts);
   return out;
 }
 

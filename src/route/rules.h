@@ -123,7 +123,7 @@ struct Measured {
 
 // A model is "auto" or "" (the rules), an alias, "NAME/model" (a member's), "remote/model" (of any
 // member that is not local), or a name that members list; any other is the local member's.
-Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
+Decision decide(std::span<const Rule> rules, std::span<const Member> members, Facts facts,
                 const Measured& measured);
 
 }  // namespace wick::route

@@ -79,7 +79,7 @@ Error cancelled(bool is_stopping) {
 
 class AnswersWork final : public http::Work {
  public:
-  explicit AnswersWork(AnswersSetup setup)
+  explicit AnswersWork(AnswersSetup&& setup)
       : setup_(std::move(setup)),
         wholes_(setup_.started.answers.size()),
         pace_(setup_.context->counters.paces.of(setup_.model)) {
@@ -291,7 +291,7 @@ void end_span(Context& context, Span span) {
   if (traces != nullptr) traces->add(std::move(span));
 }
 
-std::unique_ptr<http::Work> make_work(AnswersSetup setup) {
+std::unique_ptr<http::Work> make_work(AnswersSetup&& setup) {
   return std::make_unique<AnswersWork>(std::move(setup));
 }
 

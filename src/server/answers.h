@@ -74,7 +74,7 @@ Span begin_span(const Context& context, const ParsedRequest& parsed, std::string
 // It has ended: for traces and the audit log.
 void end_span(Context& context, Span span);
 
-std::unique_ptr<http::Work> make_work(AnswersSetup setup);
+std::unique_ptr<http::Work> make_work(AnswersSetup&& setup);
 
 // Starts the answers, or returns the error, formatted by `dialect`.
 http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,

@@ -157,12 +157,12 @@ class ChatDialect final : public Dialect {
 
 }  // namespace
 
-Result<ParsedRequest> read_chat(const Context& context, const Object& body,
-                                const http::Request& request) {
-  auto parsed = read_request(context, kChat, body, request);
-  if (parsed && !std::holds_alternative<std::vector<Message>>(parsed->request.prompt))
+Result<void> read_chat(const Context& context, const Object& body, const http::Request& request,
+                       ParsedRequest& parsed) {
+  WICK_DO(read_request(context, kChat, body, request, parsed));
+  if (!std::holds_alternative<std::vector<Message>>(parsed.request.prompt))
     return bad_field("messages", "is missing");
-  return parsed;
+  return {};
 }
 
 std::unique_ptr<Dialect> make_chat_dialect(Context& context, const ParsedRequest& parsed) {
@@ -173,9 +173,10 @@ http::Reply chat_completions(const SharedContext& context, const http::Request& 
                              const std::shared_ptr<Wake>& wake) {
   const auto body = read_body(request.body);
   if (!body) return error_response(refusal(*context, body.error()));
-  const auto parsed = read_chat(*context, *body, request);
-  if (!parsed) return error_response(refusal(*context, parsed.error()));
-  return answer(context, *parsed, make_chat_dialect(*context, *parsed), wake);
+  ParsedRequest parsed;
+  const auto read = read_chat(*context, *body, request, parsed);
+  if (!read) return error_response(refusal(*context, read.error()));
+  return answer(context, parsed, make_chat_dialect(*context, parsed), wake);
 }
 
 }  // namespace wick::server

@@ -167,9 +167,8 @@ std::shared_ptr<const Settings> settings_now(const Context& context) {
   return kNone;
 }
 
-Result<ParsedRequest> read_request(const Context& context, Api api, const Object& body,
-                                   const http::Request& request) {
-  ParsedRequest parsed;
+Result<void> read_request(const Context& context, Api api, const Object& body,
+                          const http::Request& request, ParsedRequest& parsed) {
   parsed.api = api;
   parsed.request.generation = settings_now(context)->defaults;
   parsed.request.generation.tenant = request.tenant;
@@ -185,9 +184,15 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   parsed.request.hops = hops_of(request.header(kHopsHeader));
   const auto models = served_models(context);
   take_adapter(*models, parsed);
-  if (api == kKeys) return parsed;
+  if (api == kKeys) return {};
   WICK_TRY(parsed.request.model, find_model(context, *models, parsed.request.model));
-  WICK_DO(check_key(context, request, parsed));
+  return check_key(context, request, parsed);
+}
+
+Result<ParsedRequest> read_request(const Context& context, Api api, const Object& body,
+                                   const http::Request& request) {
+  ParsedRequest parsed;
+  WICK_DO(read_request(context, api, body, request, parsed));
   return parsed;
 }
 

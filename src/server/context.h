@@ -62,6 +62,9 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const http::
 // The same of an object that is read already.
 Result<ParsedRequest> read_request(const Context& context, Api api, const Object& body,
                                    const http::Request& request);
+// The same, without a move of `parsed`, which is new.
+Result<void> read_request(const Context& context, Api api, const Object& body,
+                          const http::Request& request, ParsedRequest& parsed);
 
 // The error response for `error`, counted in the metrics; 503 gets Retry-After from the current
 // load of `model`.

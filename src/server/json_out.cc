@@ -1,5 +1,6 @@
 #include "server/json_out.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -65,10 +66,14 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-void JsonOut::separate() {
-  if (out_.size() == begin_) return;
+bool JsonOut::needs_comma() const noexcept {
+  if (out_.size() == begin_) return false;
   const char last = out_.back();
-  if (last != '{' && last != '[' && last != ':') out_ += ',';
+  return last != '{' && last != '[' && last != ':';
+}
+
+void JsonOut::separate() {
+  if (needs_comma()) out_ += ',';
 }
 
 JsonOut& JsonOut::open(char bracket) {
@@ -82,9 +87,23 @@ JsonOut& JsonOut::close(char bracket) {
   return *this;
 }
 
+// Nearly all names are short and plain: these are appended at once.
 JsonOut& JsonOut::key(std::string_view name) {
-  text(name);
-  out_ += ':';
+  char piece[48];
+  constexpr std::size_t kAround = 4;  // ,"":
+  const auto is_plain = [](char c) { return kPlain[static_cast<unsigned char>(c)]; };
+  if (name.size() > sizeof(piece) - kAround || !std::all_of(name.begin(), name.end(), is_plain)) {
+    text(name);
+    out_ += ':';
+    return *this;
+  }
+  char* at = piece;
+  if (needs_comma()) *at++ = ',';
+  *at++ = '"';
+  at = std::copy(name.begin(), name.end(), at);
+  *at++ = '"';
+  *at++ = ':';
+  out_.append(piece, static_cast<std::size_t>(at - piece));
   return *this;
 }
 

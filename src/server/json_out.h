@@ -69,6 +69,7 @@ class JsonOut {
 
   JsonOut& open(char bracket);
   JsonOut& close(char bracket);
+  bool needs_comma() const noexcept;
   void separate();
 
   std::string& out_;

@@ -165,7 +165,8 @@ class SocketChat final : public http::Work {
       return Error{
           .code = ErrorCode::kUnavailable, .id = "stopping", .message = "the server is stopping"};
     }
-    WICK_TRY(ParsedRequest parsed, read_chat(*context_, asked, request_));
+    ParsedRequest parsed;
+    WICK_DO(read_chat(*context_, asked, request_, parsed));
     parsed.streams = true;
     const auto start = std::make_shared<Start>();
     Chat chat{.framer = Framer(last_id_),

@@ -1,0 +1,132 @@
+// What simdjson refuses and parse_json() takes (json_frame.cc) is written as plain JSON and parsed
+// again: rare, and then there is one kind of frame.
+#include "remote/json_view.h"
+
+#include <simdjson.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "chat/json_dom.h"
+#include "chat/limits.h"
+#include "remote/json_frame.h"
+
+namespace wick::remote {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+struct JsonAccess {
+  static Json of(element value) { return value.is_null() ? Json() : std::bit_cast<Json>(value); }
+
+  static element in(const Json& value) { return std::bit_cast<element>(value); }
+
+  // False: it is none, or of another type.
+  template <class T>
+  static bool get(const Json& value, T& out) {
+    return value && in(value).get(out) == simdjson::SUCCESS;
+  }
+};
+
+namespace {
+
+bool has_surrogate(std::string_view data) {
+  for (std::size_t at = data.find("\\u"); at != std::string_view::npos;
+       at = data.find("\\u", at + 2)) {
+    if (at + 2 < data.size() && (data[at + 2] == 'd' || data[at + 2] == 'D')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Json Json::find(std::string_view key) const {
+  simdjson::dom::object object;
+  if (!JsonAccess::get(*this, object)) return {};
+  std::optional<element> found;
+  const auto end = object.end();
+  for (auto field = object.begin(); field != end; ++field) {
+    if (field.key_equals(key)) found = field.value();
+  }
+  return found ? JsonAccess::of(*found) : Json();
+}
+
+std::optional<std::string_view> Json::text() const {
+  std::string_view text;
+  if (!JsonAccess::get(*this, text)) return std::nullopt;
+  return text;
+}
+
+std::optional<double> Json::number() const {
+  double number = 0;
+  if (!JsonAccess::get(*this, number)) return std::nullopt;
+  return number;
+}
+
+bool Json::is_true() const {
+  bool is_true = false;
+  return JsonAccess::get(*this, is_true) && is_true;
+}
+
+bool Json::is_object() const {
+  return *this && JsonAccess::in(*this).type() == element_type::OBJECT;
+}
+
+bool Json::is_array() const {
+  return *this && JsonAccess::in(*this).type() == element_type::ARRAY;
+}
+
+JsonValue Json::copy() const {
+  if (!*this) return {};
+  return DomCopier(kMaxJsonValues).copy(JsonAccess::in(*this));
+}
+
+void Json::each(const std::function<void(Json)>& visit) const {
+  simdjson::dom::array items;
+  if (!JsonAccess::get(*this, items)) return;
+  for (const element item : items)
+    visit(JsonAccess::of(item));
+}
+
+std::string text_of(Json value) {
+  return std::string(value.text().value_or(std::string_view()));
+}
+
+std::string text_of(Json value, std::string_view key) {
+  return text_of(value.find(key));
+}
+
+std::optional<int> count_at(Json value, std::string_view key) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const auto number = value.find(key).number();
+  if (!number || !(*number >= 0 && *number <= kMost) || *number != std::floor(*number))
+    return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+int count_of(Json value, std::string_view key, int fallback) {
+  return count_at(value, key).value_or(fallback);
+}
+
+std::string to_json(Json value) {
+  return wick::to_json(value.copy());
+}
+
+Result<void> read_frame(std::string_view data, const std::function<void(Json frame)>& visit) {
+  thread_local SmallJsonParser small(kMaxJsonDepth);
+  element root;
+  if (!has_surrogate(data) && small.parse(data, root) == simdjson::SUCCESS) {
+    visit(JsonAccess::of(root));
+    return {};
+  }
+  WICK_TRY(const JsonValue value, parse_frame(data));
+  simdjson::dom::parser parser;
+  const std::string plain = wick::to_json(value);
+  if (parser.parse(plain).get(root) != simdjson::SUCCESS)
+    return Error{.code = ErrorCode::kInvalid, .id = "json_syntax", .message = "no plain JSON"};
+  visit(JsonAccess::of(root));
+  return {};
+}
+
+}  // namespace wick::remote
