@@ -97,7 +97,7 @@ bool writes(EffectKind kind) {
 }
 
 std::string sentence(EffectKind kind, Scope scope, std::string_view target, Reach reach) {
-  const std::string_view verb = verb_of(kind);
+  const std::string_view verb = reach.is_moved ? "moves" : verb_of(kind);
   std::string out;
   out.reserve(verb.size() + target.size() + 32);  // one allocation: there is one for each path
   out += verb;

@@ -222,9 +222,22 @@ void Evaluator::apply_calls(const Row& tool, bool is_version, Span span, std::st
 void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out) {
   for (const Usage::Item& item : usage.items) {
     const bool is_write = item.role == 'w' || item.role == 'a';
-    if (!is_write || !item.arg->is_exact() || !put_into_root(usage, item, s))
+    if (item.role == '>') {
+      touch(EffectKind::kDeletes, *item.arg, s,
+            {.is_tree = true, .is_moved = item.arg->is_exact() && is_kept(usage, s)});
+    } else if (!is_write || !item.arg->is_exact() || !put_into_root(usage, item, s))
       apply_role(item.role, *item.arg, s, in, out);
   }
+}
+
+// Whether the destination is one place that a restart does not empty.
+bool Evaluator::is_kept(const Usage& usage, const State& s) {
+  const auto target = std::find_if(usage.items.begin(), usage.items.end(),
+                                   [](const Usage::Item& item) { return item.role == 'w'; });
+  if (target == usage.items.end() || !target->arg->is_exact() || target->arg->is_glob) return false;
+  const std::string path = normal_path(target->arg->text(), s.cwd.size() == 1 ? s.cwd[0] : "");
+  return path.starts_with('/') && !is_tmp(path) && !path.starts_with("/dev/") &&
+         !path.starts_with("/run/") && !path.starts_with("/proc/") && !path.starts_with("/sys/");
 }
 
 // The folder / as a destination: what is written is the name of each source in it. Without -r no
@@ -320,6 +333,11 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
       return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true});
     case 'C':
       return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true, .is_narrowed = true});
+    case '0': {
+      Arg empty = arg;
+      empty.value.is_everything = false;
+      return touch(EffectKind::kDeletes, empty, s, {.is_narrowed = true});
+    }
     case 'd':
       return touch(EffectKind::kDeletes, arg, s, {});
     case 'D':

@@ -194,6 +194,7 @@ class Evaluator {
   void apply_help(const Row& row, const Usage& usage, const std::vector<Arg>& argv, State& s,
                   Stream& out);
   void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);
+  static bool is_kept(const Usage& usage, const State& s);
   bool put_into_root(const Usage& usage, const Usage::Item& target, State& s);
   bool is_credential_somewhere(const Arg& arg);
   void apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);

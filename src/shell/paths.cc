@@ -104,9 +104,8 @@ bool may_leave_by_link(std::string_view path, std::string_view cwd,
       at += name;
       continue;
     }
-    const bool is_real = at.empty() || std::any_of(real.begin(), real.end(), [&](auto folder) {
-      return below(folder, at);
-    });
+    const bool is_real = at.empty() || std::any_of(real.begin(), real.end(),
+                                                   [&](auto folder) { return below(folder, at); });
     if (!is_real) return true;
     const std::size_t last = at.rfind('/');
     at.resize(last == std::string::npos ? 0 : last);
@@ -158,14 +157,14 @@ bool is_system_tree(std::string_view path) {
 
 constexpr std::string_view kTmp[] = {"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run/user"};
 
+}  // namespace
+
 bool is_tmp(std::string_view path) noexcept {
   for (const std::string_view folder : kTmp) {
     if (below(path, folder) && path.size() > folder.size()) return true;
   }
   return false;
 }
-
-}  // namespace
 
 bool is_tmp_folder(std::string_view path) noexcept {
   return std::find(std::begin(kTmp), std::end(kTmp), path) != std::end(kTmp);
@@ -286,7 +285,7 @@ Scope scope_of(std::string_view path, Reach reach, const Folders& folders) {
   if (is_in_a_home(path, folders.home)) {
     const bool is_own = !folders.home.empty() && below(path, folders.home);
     if (!is_own) return Scope::kOutside;
-    return reach.is_tree ? Scope::kOutside : Scope::kNamed;
+    return reach.is_tree && !reach.is_moved ? Scope::kOutside : Scope::kNamed;
   }
   if (is_in_system(path)) return Scope::kSystem;
   // Elsewhere (/data, /mnt/usb): a named file or a pattern is bounded, a whole tree is not, unless
@@ -294,7 +293,7 @@ Scope scope_of(std::string_view path, Reach reach, const Folders& folders) {
   const bool is_narrow = reach.is_tree && reach.is_narrowed;
   if (path.rfind('/') == 0 && folders.cwd != "/" && !is_narrow)
     return Scope::kOutside;  // beside the system's own
-  if (!reach.is_tree) return Scope::kNamed;
+  if (!reach.is_tree || reach.is_moved) return Scope::kNamed;
   return reach.is_narrowed || folders.cwd == "/" ? Scope::kPattern : Scope::kOutside;
 }
 
@@ -338,10 +337,9 @@ constexpr Texts<sizeof...(T)> parts_of_paths(T... texts) noexcept {
 template <std::size_t kCount>
 bool ends_with_any(std::string_view path, const Texts<kCount>& ends) {
   return !path.empty() && (bit_of(path.back()) & ends.bits) != 0 &&
-         std::any_of(ends.all.begin(), ends.all.end(),
-                     [&](std::string_view end) {
-                       return end.back() == path.back() && path.ends_with(end);
-                     });
+         std::any_of(ends.all.begin(), ends.all.end(), [&](std::string_view end) {
+           return end.back() == path.back() && path.ends_with(end);
+         });
 }
 
 template <std::size_t kCount>
@@ -412,16 +410,15 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
   static constexpr auto kOpen = parts_of_paths(
       "/google-chrome/", "/chromium/", "/Login Data", "/cookies.sqlite", "/key4.db", "/logins.json",
       "/keyrings/", "/Keychains/", "/etc/ssl/private", "/etc/ssh/ssh_host", "/secrets/");
-  static constexpr auto kEnds = endings(
-      "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/.netrc", "/.pgpass", "/.git-credentials",
-      "/.npmrc", "/.pypirc", "/id_rsa", "/id_ed25519", "/id_ecdsa", "/id_dsa", ".key", ".p12",
-      ".pfx", ".kdbx", "/.env", "/credentials", "/.vault-token", "/.my.cnf", "/.htpasswd",
-      "/proc/self/environ", "/credentials.toml", "/credentials.tfrc.json", "/.terraformrc",
-      "/.s3cfg", "/.boto", "/rclone.conf", "/.msmtprc", "/.fetchmailrc", "/wallet.dat", "/.ssh",
-      "/.aws", "/.gnupg");
-  return has_part(path, kHidden, kOpen) || ends_with_any(path, kEnds) ||
-         path == "id_rsa" || path == ".env" || path == "credentials" || is_private_pem(path) ||
-         is_environment(path);
+  static constexpr auto kEnds =
+      endings("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/.netrc", "/.pgpass",
+              "/.git-credentials", "/.npmrc", "/.pypirc", "/id_rsa", "/id_ed25519", "/id_ecdsa",
+              "/id_dsa", ".key", ".p12", ".pfx", ".kdbx", "/.env", "/credentials", "/.vault-token",
+              "/.my.cnf", "/.htpasswd", "/proc/self/environ", "/credentials.toml",
+              "/credentials.tfrc.json", "/.terraformrc", "/.s3cfg", "/.boto", "/rclone.conf",
+              "/.msmtprc", "/.fetchmailrc", "/wallet.dat", "/.ssh", "/.aws", "/.gnupg");
+  return has_part(path, kHidden, kOpen) || ends_with_any(path, kEnds) || path == "id_rsa" ||
+         path == ".env" || path == "credentials" || is_private_pem(path) || is_environment(path);
 }
 
 namespace {

@@ -24,6 +24,7 @@ struct Reach {
   bool is_tree = false;      // everything below, too
   bool is_glob = false;      // the last components hold glob characters
   bool is_narrowed = false;  // a tree of which only names that match a pattern are touched
+  bool is_moved = false;     // a tree that goes on elsewhere
 };
 
 // What paths are measured by; both may be empty.
@@ -35,9 +36,10 @@ struct Folders {
 Scope scope_of(std::string_view path, Reach reach, const Folders& folders);
 
 bool is_tmp_folder(std::string_view path) noexcept;  // /tmp, /var/tmp …
-bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev/tty …
-bool is_endless_device(std::string_view path);   // /dev/zero and its kin, however spelled
-bool is_socket(std::string_view path) noexcept;  // bash's /dev/tcp/HOST/PORT
+bool is_tmp(std::string_view path) noexcept;         // what is below them, too
+bool is_sink(std::string_view path) noexcept;        // /dev/null, /dev/stdout, /dev/tty …
+bool is_endless_device(std::string_view path);       // /dev/zero and its kin, however spelled
+bool is_socket(std::string_view path) noexcept;      // bash's /dev/tcp/HOST/PORT
 bool is_credential(std::string_view path, std::string_view home) noexcept;
 bool is_key_store(std::string_view path) noexcept;  // keys that cannot be restored
 // Whether a pattern of file names may match one of the well-known credential files.

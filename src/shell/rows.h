@@ -84,7 +84,8 @@ class Row {
 //   P sets something of the system   R content of a tree   C files of a list are created below
 //   G path that is overwritten, or |COMMAND   J file that lists names of files, which are read
 //   K expression of yq   X path of a new file, or its folder
-//   D, M, W, R reach everything below
+//   >  moved, a tree         0  empty folder that is deleted
+//   D, M, W, R, > reach everything below
 //
 // Effects: n network  l listens  P power  g grants  V lifts  S system service  s user service
 //   F firewall  B data store  T tampering  I system packages  i project packages  j project code

@@ -137,9 +137,9 @@ constexpr RowText kRows[] = {
      "--time=.",
      ""},
     {"mkdir", "a*", "-pvZ -m:. --mode=. --parents --verbose --context?.", ""},
-    {"rmdir", "d*", "-pv --ignore-fail-on-non-empty --parents --verbose", ""},
-    {"mktemp", "X*",
-     "-dqV -u!0 -p:X -t --directory --dry-run!0 --quiet --suffix=. --tmpdir?X", "a"},
+    {"rmdir", "0*", "-pv --ignore-fail-on-non-empty --parents --verbose", ""},
+    {"mktemp", "X*", "-dqV -u!0 -p:X -t --directory --dry-run!0 --quiet --suffix=. --tmpdir?X",
+     "a"},
     {"mkfifo", "a*", "-Z -m:. --mode=. --context?.", ""},
     {"mknod", "a..*", "-Z -m:. --mode=.", "P"},
     {"rm", "d*",
@@ -156,7 +156,7 @@ constexpr RowText kRows[] = {
      "--no-target-directory --update?. --verbose --one-file-system --context?. "
      "--keep-directory-symlink",
      ""},
-    {"mv", "D*w",
+    {"mv", ">*w",
      "-bfinTuvZ -S:. -t:w$ --backup?. --debug --exchange --force --interactive "
      "--no-clobber --no-copy --strip-trailing-slashes --suffix=. "
      "--target-directory=w$ --no-target-directory --update?. --verbose --context",
