@@ -54,9 +54,8 @@ struct EmbedTexts {  // a request for embeddings
   EmbedOptions options = {};
   std::string key = {}, tag = {};  // these three as in Request
   int hops = 0;
-  std::string* answered_by = nullptr;  // a router writes the provider's name
   RemoteFields remote_fields = {};
-  std::vector<std::string>* ignored = nullptr;  // a remote provider writes AnswerReport::ignored
+  AnswerReport* report = nullptr;  // remote providers and the router write it
 };
 
 // What no key of a request describes, and no other process can run.

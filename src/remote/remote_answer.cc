@@ -345,16 +345,24 @@ class WholeBody final : public TransferSink {
     }
   }
 
-  Result<JsonValue> result() {
+  Result<JsonValue> result(AnswerReport& report) {
+    report.status = head_.status;
     if (error_ && error_->code == ErrorCode::kCancelled) return *error_;
-    if (error_) return transfer_refusal(*error_).error;
+    if (error_) return failed(transfer_refusal(*error_), report);
     auto body = parse_frame(body_);
-    if (head_.status != 200) return read_refusal(head_.status, body ? &*body : nullptr).error;
-    if (!body) return bad_answer("the answer is no JSON").error;
+    if (head_.status != 200)
+      return failed(read_refusal(head_.status, body ? &*body : nullptr), report);
+    if (!body) return failed(bad_answer("the answer is no JSON"), report);
     return body;
   }
 
  private:
+  Error failed(Refusal refusal, AnswerReport& report) const {
+    report.failure = refusal.failure;
+    report.retry_after_ms = retry_after_ms(head_, std::time(nullptr));
+    return std::move(refusal.error);
+  }
+
   std::mutex mutex_;
   Wake wake_;
   bool is_over_ = false;
@@ -384,13 +392,14 @@ Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& trans
 }
 
 Result<JsonValue> fetch_json(const Endpoint& endpoint, TransferRequest request,
-                             Transfers& transfers, const std::stop_token& stop) {
+                             Transfers& transfers, const std::stop_token& stop,
+                             AnswerReport& report) {
   request.max_bytes = kMaxWholeBytes;
   const auto sink = std::make_shared<WholeBody>();
   WICK_TRY(const auto transfer, transfers.start(std::move(request), sink));
   const std::stop_callback on_stop(stop, [&] { transfer->cancel(); });
   sink->wait();
-  auto body = sink->result();
+  auto body = sink->result(report);
   if (body) return body;
   Error error = std::move(body).error();
   error.message = cat(endpoint.name, ": ", without_key(error.message, endpoint.key));

@@ -26,9 +26,10 @@ std::vector<std::string> request_headers(const Endpoint& endpoint);
 Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake);
 
-// A whole answer, waited for: JSON of at most kMaxWholeBytes with a status of 200. `model` is what
-// messages call it.
+// A whole answer, waited for: JSON of at most kMaxWholeBytes with a status of 200. `report` gets the
+// status, and why it failed; kNone if it was cancelled.
 Result<JsonValue> fetch_json(const Endpoint& endpoint, TransferRequest request,
-                             Transfers& transfers, const std::stop_token& stop);
+                             Transfers& transfers, const std::stop_token& stop,
+                             AnswerReport& report);
 
 }  // namespace wick::remote

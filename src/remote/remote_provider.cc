@@ -60,9 +60,10 @@ class RemoteProvider final : public Provider {
     if (!infos.empty()) return infos;
     if (dialect().models_path.empty()) return refusal("list of models");
     WICK_DO(check_key());
+    AnswerReport report;
     WICK_TRY(const JsonValue answer,
              fetch_json(*endpoint_, to_send({.path = std::string(dialect().models_path)}),
-                        *transfers_, {}));
+                        *transfers_, {}, report));
     for (const JsonValue& item : items_of(&answer, dialect().models_array)) {
       std::string name = text_of(&item, dialect().models_field);
       if (name.starts_with(dialect().models_prefix)) name.erase(0, dialect().models_prefix.size());
@@ -72,6 +73,17 @@ class RemoteProvider final : public Provider {
   }
 
   Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    AnswerReport report{.provider = endpoint_->name, .model = request.model};
+    auto embedded = embed(request, report);
+    report.ignored = ignored_of(request);
+    if (request.report != nullptr) *request.report = std::move(report);
+    return embedded;
+  }
+
+ private:
+  const Dialect& dialect() const { return *endpoint_->kind->dialect; }
+
+  Result<std::vector<Embedding>> embed(const EmbedTexts& request, AnswerReport& report) const {
     if (dialect().embed == nullptr) return refusal("embeddings");
     if (!request.options.query.empty()) return refusal("reranking");
     WICK_TRY(const std::string name, model_of(request.model));
@@ -80,12 +92,9 @@ class RemoteProvider final : public Provider {
     std::vector<Embedding> embeddings;
     for (std::size_t at = 0; at < texts.size(); at += dialect().max_texts) {
       const auto some = texts.subspan(at, std::min(dialect().max_texts, texts.size() - at));
-      auto found = embed_some(name, some, request);
-      if (!found) {
-        Error error = std::move(found).error();
-        if (at > 0) error.id = "bad_answer";  // those before it may be billed
-        return error;
-      }
+      auto found = embed_some(name, some, request, report);
+      if (!found && at > 0) may_be_billed(report);
+      if (!found) return found;
       embeddings.insert(embeddings.end(), std::make_move_iterator(found->begin()),
                         std::make_move_iterator(found->end()));
     }
@@ -94,20 +103,24 @@ class RemoteProvider final : public Provider {
         std::all_of(embeddings.begin(), embeddings.end(), [&](const Embedding& one) {
           return !one.values.empty() && one.values.size() == embeddings.front().values.size();
         });
-    if (is_whole && request.ignored != nullptr) *request.ignored = ignored_of(request);
     if (is_whole) return embeddings;
+    report.failure = Failure::kBadAnswer;
     return Error{.code = ErrorCode::kUnavailable,
                  .id = "bad_answer",
                  .message = cat(endpoint_->name, ": ", texts.size(), " texts gave ",
                                 embeddings.size(), " embeddings, or some of another length")};
   }
 
- private:
-  const Dialect& dialect() const { return *endpoint_->kind->dialect; }
+  // Some of its texts were embedded: the failure of the others is no refusal (route/bill.h).
+  static void may_be_billed(AnswerReport& report) {
+    report.status = 0;
+    if (report.failure == Failure::kNetwork) report.failure = Failure::kTimeout;
+  }
 
   Result<std::vector<Embedding>> embed_some(const std::string& model,
                                             std::span<const std::string> texts,
-                                            const EmbedTexts& request) const {
+                                            const EmbedTexts& request,
+                                            AnswerReport& report) const {
     WICK_TRY(Call call, dialect().embed(*endpoint_, model, texts));
     add_remote_fields(*endpoint_->kind, request.remote_fields, call.body);
     TransferRequest sent = to_send(std::move(call));
@@ -115,7 +128,7 @@ class RemoteProvider final : public Provider {
     const EmbedOptions& options = request.options;
     if (options.time_limit_ms > 0) sent.total_ms = options.time_limit_ms;
     WICK_TRY(const JsonValue answer,
-             fetch_json(*endpoint_, std::move(sent), *transfers_, options.cancel));
+             fetch_json(*endpoint_, std::move(sent), *transfers_, options.cancel, report));
     return dialect().read_embeddings(answer);
   }
 

@@ -574,11 +574,18 @@ TEST_P(RemoteProvider, MoreTextsThanTheApiTakesAreSentInSeveralRequests) {
   EXPECT_EQ(embedded->at(0).tokens + embedded->at(100).tokens + embedded->at(200).tokens, 21);
   EXPECT_EQ(upstream.requests().size(), 3U);
   test::ScriptedUpstream broken({{.bytes = {head, gemini_embeddings(100)}},
-                                 {.bytes = {test::http_head("429 No", "application/json")}}});
-  const auto refused = make_remote_provider(endpoint("gemini", broken.url()), transfers())
-                           ->embed({.model = "m", .texts = texts});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().id, "bad_answer") << "100 texts may be billed";
+                                 {.bytes = {test::http_head("429 No", "application/json",
+                                                            "Retry-After: 2\r\n")}}});
+  AnswerReport report;
+  const auto provider = make_remote_provider(endpoint("gemini", broken.url()), transfers());
+  EXPECT_EQ(provider->embed({.model = "m", .texts = texts, .report = &report}).error().id,
+            "provider_rate_limit");
+  EXPECT_EQ(report.failure, Failure::kRateLimit);
+  EXPECT_EQ(report.retry_after_ms, 2000);
+  EXPECT_EQ(report.status, 0) << "not 429, which costs nothing: 100 texts may be billed";
+  const std::vector<std::string> one = {"x"};
+  EXPECT_FALSE(provider->embed({.model = "m", .texts = one, .report = &report}));
+  EXPECT_EQ(report.status, 429);
 }
 
 TEST_P(RemoteProvider, RefusesWhatItCannotSend) {

@@ -36,13 +36,14 @@ std::size_t content_bytes(const Event& event) {
 class RoutedAnswer final : public Answer {
  public:
   RoutedAnswer(std::shared_ptr<Core> core, const Request& request, Decision decision,
-               std::shared_ptr<Wake> wake, bool may_wait)
+               std::shared_ptr<Wake> wake, bool may_wait, StartAttempt start)
       : Answer(wake),
         core_(std::move(core)),
         request_(request),
         decision_(std::move(decision)),
         wake_(std::move(wake)),
         may_wait_(may_wait),
+        start_(std::move(start)),
         begun_ms_(now()) {
     const int limit = request.generation.time_limit_ms;
     deadline_ms_ = begun_ms_ + (limit > 0 ? limit : core_->options.total_ms);
@@ -227,7 +228,9 @@ class RoutedAnswer final : public Answer {
           static_cast<int>(std::max<std::int64_t>(deadline_ms_ - now(), 1));
     attempt_ms_ = now();
     n_bytes_ = 0;
-    auto started = member().provider->start(request, wake_);
+    Provider& provider = *member().provider;
+    auto started =
+        start_ ? start_(provider, request, wake_) : provider.start(request, wake_);
     if (!started) {
       book({.has_failed = true});
       return std::move(started).error();
@@ -411,6 +414,7 @@ class RoutedAnswer final : public Answer {
   Decision decision_;
   const std::shared_ptr<Wake> wake_;
   const bool may_wait_;  // its reader does, in start()
+  const StartAttempt start_;
   const std::int64_t begun_ms_;
   std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
@@ -578,11 +582,12 @@ Result<std::unique_ptr<AskedReservation>> Core::ask(const Candidate& candidate, 
 }
 
 Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
-                                             Decision decision, std::shared_ptr<Wake> wake) {
+                                             Decision decision, std::shared_ptr<Wake> wake,
+                                             StartAttempt start) {
   const bool may_wait = wake == nullptr;
   if (may_wait) wake = std::make_shared<Wake>();
   auto answer = std::make_unique<RoutedAnswer>(std::move(core), request, std::move(decision),
-                                               std::move(wake), may_wait);
+                                               std::move(wake), may_wait, std::move(start));
   WICK_DO(answer->begin());
   return std::unique_ptr<Answer>(std::move(answer));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,9 +60,14 @@ Error over_limit(const Member& member, std::int64_t wait_ms);
 // Tokens that a request may take at most, about, for the limits.
 std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts);
 
+// What an attempt is, if it is not Provider::start().
+using StartAttempt = std::function<Result<std::unique_ptr<Answer>>(
+    Provider& provider, const Request& request, std::shared_ptr<Wake> wake)>;
+
 // Makes the first attempt; an error if there is none that could be started. With a Wake it does not
 // wait for the ledger: poll() sends the request, or ends with the ledger's refusal.
 Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
-                                             Decision decision, std::shared_ptr<Wake> wake);
+                                             Decision decision, std::shared_ptr<Wake> wake,
+                                             StartAttempt start = {});
 
 }  // namespace wick::route

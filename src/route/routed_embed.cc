@@ -1,7 +1,8 @@
 #include "route/routed_embed.h"
 
-#include "provider/rule_refusal.h"
-#include "route/bill.h"
+#include <algorithm>
+#include <stop_token>
+#include <utility>
 
 namespace wick::route {
 
@@ -9,86 +10,85 @@ namespace {
 
 using Embedded = Result<std::vector<Embedding>>;
 
-// A request that was refused, or never sent, costs nothing.
-bool is_refused(const Embedded& embedded) {
-  if (embedded) return false;
-  const Error& error = embedded.error();
-  return error.id != "provider_timeout" && error.id != "bad_answer" &&
-         error.code != ErrorCode::kCancelled;
+// An attempt at embeddings as an answer: it has ended before anyone polls it.
+class EmbedAttempt final : public Answer {
+ public:
+  EmbedAttempt(DoneEvent done, AnswerReport report, std::shared_ptr<Wake> wake)
+      : Answer(std::move(wake)), done_(std::move(done)), report_(std::move(report)) {}
+
+  void cancel() noexcept override {}
+
+  AnswerReport report() const override { return report_; }
+
+ protected:
+  std::optional<Event> next() override { return done_; }
+
+ private:
+  DoneEvent done_;
+  AnswerReport report_;
+};
+
+DoneEvent end_of(const Embedded& embedded) {
+  if (!embedded) return {.finish = FinishReason::kError, .error = embedded.error()};
+  DoneEvent done{.finish = FinishReason::kEos};
+  for (const Embedding& one : *embedded)
+    done.usage.prompt_tokens += one.tokens;
+  return done;
 }
 
-Settlement bill_of(const Candidate& to, const Facts& facts, const Embedded& embedded) {
-  Settlement end{.has_failed = !embedded};
-  if (embedded) {
-    for (const Embedding& one : *embedded)
-      end.usage.prompt_tokens += one.tokens;
-  }
-  if (is_refused(embedded)) return end;
-  end.is_estimated = end.usage.prompt_tokens == 0 || !is_plausible(end.usage, facts, 0);
-  if (to.most_cost == 0) return end;
-  end.cost = end.is_estimated ? cost_of(*to.about.price, facts.most_tokens, 0)
-                              : cost_of(*to.about.price, end.usage);
-  return end;
+// An error that is no failure of the provider's API is one of the start.
+Result<std::unique_ptr<Answer>> attempt(Provider& provider, EmbedTexts request,
+                                        std::vector<Embedding>& vectors,
+                                        std::shared_ptr<Wake> wake) {
+  AnswerReport report;
+  request.report = &report;
+  Embedded embedded = provider.embed(request);
+  if (!embedded && report.failure == Failure::kNone) return std::move(embedded).error();
+  DoneEvent done = end_of(embedded);
+  report.is_usage_estimated = done.usage.prompt_tokens == 0;
+  if (embedded) vectors = *std::move(embedded);
+  return std::unique_ptr<Answer>(
+      std::make_unique<EmbedAttempt>(std::move(done), std::move(report), std::move(wake)));
 }
 
-Embedded embed_at(Core& core, const Candidate& to, const Facts& facts, const EmbedTexts& request) {
-  const Member& member = core.options.members[to.member];
-  Limiter& limiter = core.limiter(to);
-  Limiter::Pass pass;
-  const std::int64_t wait =
-      limiter.take(facts.prompt_tokens, core.options.clock->now_ms(), {}, pass);
-  if (wait != 0) return over_limit(member, wait);
-  auto held = core.reserve(to, facts);
-  if (!held) {
-    limiter.undo(pass);
-    return std::move(held).error();
-  }
-  EmbedTexts named = request;
-  named.model = to.model;
-  auto embedded = member.provider->embed(named);
-  limiter.end(pass, facts.prompt_tokens);
-  if (core.options.ledger != nullptr)
-    core.options.ledger->settle(*held, bill_of(to, facts, embedded));
-  return embedded;
+// Those with the model of the first, as a request whose answer has no tokens.
+void keep_equals(Decision& decision) {
+  std::vector<Candidate>& all = decision.candidates;
+  if (all.empty()) return;
+  const std::string model = all.front().model;
+  std::erase_if(all, [&](const Candidate& one) { return one.model != model; });
+  for (Candidate& one : all)
+    one.max_tokens = one.about.max_tokens = 0;
+  decision.continues = false;
 }
 
 }  // namespace
 
-Embedded embed_routed(Core& core, const Decision& decision, const EmbedTexts& request) {
-  if (decision.candidates.empty()) {
-    return Error{
-        .code = ErrorCode::kNotFound,
-        .id = "model_not_found",
-        .message = cat("no provider has the model '", printable(decision.facts.model), "'")};
+Embedded embed_routed(std::shared_ptr<Core> core, Decision decision, const EmbedTexts& request) {
+  keep_equals(decision);
+  std::vector<Embedding> vectors;
+  const StartAttempt start = [&](Provider& provider, const Request& asked,
+                                 std::shared_ptr<Wake> wake) {
+    EmbedTexts named = request;
+    named.model = asked.model;
+    named.options.time_limit_ms = asked.generation.time_limit_ms;
+    return attempt(provider, std::move(named), vectors, std::move(wake));
+  };
+  const Request asked{.model = request.model,
+                      .generation = {.time_limit_ms = request.options.time_limit_ms}};
+  WICK_TRY(const auto answer, start_routed(std::move(core), asked, std::move(decision), {}, start));
+  const std::stop_callback on_stop(request.options.cancel, [&] { answer->cancel(); });
+  std::optional<Error> error;
+  while (const auto event = answer->wait()) {
+    const auto* const done = std::get_if<DoneEvent>(&*event);
+    if (done == nullptr) continue;
+    error = done->error;
+    if (done->finish == FinishReason::kCancelled)
+      error = Error{.code = ErrorCode::kCancelled, .id = "cancelled", .message = "cancelled"};
   }
-  const Candidate& first = decision.candidates.front();
-  Embedded failed = rejection(first, core.options.members[first.member]);
-  for (const Candidate& to : decision.candidates) {
-    if (!to.rejected.empty() || to.model != first.model) continue;
-    Health& health = core.health(to);
-    const std::int64_t now = core.options.clock->now_ms();
-    if (!health.admit(now)) {
-      if (&to == &first) failed = resting(core.options.members[to.member], health, now);
-      continue;
-    }
-    auto embedded = embed_at(core, to, decision.facts, request);
-    if (embedded) {
-      if (request.answered_by != nullptr)
-        *request.answered_by = core.options.members[to.member].name;
-      health.succeeded(core.options.clock->now_ms());
-      return embedded;
-    }
-    const Error& error = embedded.error();
-    const bool is_ours = is_rule_refusal(error) || error.id == "rate_limit_exceeded" ||
-                         error.code == ErrorCode::kCancelled;
-    const Failure failure = is_ours ? Failure::kRequest : failure_of(error);
-    health.failed(failure, -1, core.options.clock->now_ms());
-    failed = std::move(embedded);
-    const bool is_final = !is_ours && after_failure(failure, core.options.retry.max_retries,
-                                                    core.options.retry) == Next::kStop;
-    if (is_final || failed.error().code == ErrorCode::kCancelled) break;
-  }
-  return failed;
+  if (request.report != nullptr) *request.report = answer->report();
+  if (error) return *std::move(error);
+  return vectors;
 }
 
 }  // namespace wick::route

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "route/sim_test.h"
 
 namespace wick::route {
@@ -15,14 +17,36 @@ class EmbedSim final : public test::SimProvider {
   Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
     ++n_asked;
     asked = request;
+    if (failure != Failure::kNone) {
+      request.report->failure = failure;
+      request.report->status = status;
+      request.report->retry_after_ms = retry_after_ms;
+      if (n_failures > 0 && --n_failures == 0) failure = Failure::kNone;
+      return Error{.code = ErrorCode::kUnavailable, .id = "sim"};
+    }
     if (error) return *error;
     return std::vector<Embedding>(request.texts.size(), {.values = {value}, .tokens = 3});
   }
 
-  std::optional<Error> error = {};
+  std::optional<Error> error = {};     // before anything is sent
+  Failure failure = Failure::kNone;    // of the API
+  int status = 500, n_failures = 0;    // 0: each time
+  std::int64_t retry_after_ms = -1;
   float value = 0;
   int n_asked = 0;
   EmbedTexts asked = {};
+};
+
+// Timers are due at once.
+class HurriedClock final : public test::VirtualClock {
+ public:
+  void at(std::int64_t ms, const std::shared_ptr<Wake>& wake) override {
+    pauses.push_back(ms - now_ms());
+    pass(std::max<std::int64_t>(ms - now_ms(), 0));
+    wake->set();
+  }
+
+  std::vector<std::int64_t> pauses = {};
 };
 
 class RoutedEmbed : public testing::Test {
@@ -49,15 +73,22 @@ class RoutedEmbed : public testing::Test {
   std::string ask() {
     if (router == nullptr) router = make_router(options);
     const std::string text = "a text";
-    std::string by;
-    const auto embedded = router->embed(
-        {.model = "e", .texts = {&text, 1}, .key = "k", .tag = "t", .hops = 2, .answered_by = &by});
+    AnswerReport report;
+    const auto embedded = router->embed({.model = "e",
+                                         .texts = {&text, 1},
+                                         .options = {.cancel = stop.get_token()},
+                                         .key = "k",
+                                         .tag = "t",
+                                         .hops = 2,
+                                         .report = &report});
     if (!embedded) return embedded.error().id;
-    EXPECT_EQ(options.members[static_cast<std::size_t>(embedded->front().values.front())].name, by);
-    return by;
+    EXPECT_EQ(options.members[static_cast<std::size_t>(embedded->front().values.front())].name,
+              report.provider);
+    return report.provider;
   }
 
-  std::shared_ptr<test::VirtualClock> clock = std::make_shared<test::VirtualClock>();
+  std::shared_ptr<HurriedClock> clock = std::make_shared<HurriedClock>();
+  std::stop_source stop;
   std::vector<std::shared_ptr<EmbedSim>> sims;
   RouterOptions options;
   std::shared_ptr<Router> router;
@@ -78,16 +109,17 @@ TEST_F(RoutedEmbed, AnEqualDeploymentTakesTheFailedOnesPlace) {
 }
 
 TEST_F(RoutedEmbed, AnAnswerThatDidNotComeMayHaveItsCost) {
-  for (const char* const id : {"provider_timeout", "bad_answer", "not_supported"}) {
-    const bool may_cost = std::string_view(id) != "not_supported";
-    sims[0]->error = Error{.code = ErrorCode::kUnavailable, .id = id};
+  for (const int status : {0, 200, 429}) {
+    const bool may_cost = status < 300;
+    sims[0]->failure = Failure::kBadAnswer;
+    sims[0]->status = status;
     const auto cost = [this] {
       const auto rows = options.ledger->usage(0, false);
       return rows->empty() ? 0 : rows->at(0).cost;
     };
     const Nanos before = cost();
     EXPECT_EQ(ask(), "two");
-    EXPECT_EQ(cost() > before, may_cost) << id;
+    EXPECT_EQ(cost() > before, may_cost) << status;
   }
 }
 
@@ -103,8 +135,51 @@ TEST_F(RoutedEmbed, AWrongRequestIsAskedOnce) {
   EXPECT_EQ(sims[1]->n_asked, 0);
 }
 
+TEST_F(RoutedEmbed, TheSameTargetIsAskedAgainAsForAChat) {
+  sims[0]->failure = Failure::kOverload;
+  sims[0]->n_failures = 2;
+  EXPECT_EQ(ask(), "one");
+  EXPECT_EQ(sims[0]->n_asked, 3);
+  EXPECT_EQ(clock->pauses.size(), 2U);
+}
+
+TEST_F(RoutedEmbed, AfterTwoRetriesOrWithoutAnyTheNextTargetIsAsked) {
+  for (const auto& [failure, n] : {std::pair(Failure::kNetwork, 3), {Failure::kCredential, 1}}) {
+    router = nullptr;
+    sims[0]->n_asked = 0;
+    sims[0]->failure = failure;
+    EXPECT_EQ(ask(), "two");
+    EXPECT_EQ(sims[0]->n_asked, n);
+  }
+}
+
+TEST_F(RoutedEmbed, RetryAfterIsWaitedForAndOpensTheBreaker) {
+  sims[1]->failure = Failure::kCredential;
+  sims[0]->failure = Failure::kRateLimit;
+  sims[0]->n_failures = 1;
+  sims[0]->retry_after_ms = 700;
+  EXPECT_EQ(ask(), "one");
+  EXPECT_EQ(clock->pauses, std::vector<std::int64_t>{700});
+}
+
+TEST_F(RoutedEmbed, RetriesHaveABudget) {
+  sims[0]->failure = Failure::kOverload;
+  sims[1]->failure = Failure::kOverload;
+  for (int i = 0; i < 4; ++i)
+    ask();
+  EXPECT_LE(sims[0]->n_asked, 4 + 3) << "a fifth of the requests and 3";
+}
+
+TEST_F(RoutedEmbed, ACancelledRequestIsNotSentAgain) {
+  sims[0]->failure = Failure::kOverload;
+  stop.request_stop();
+  EXPECT_EQ(ask(), "cancelled");
+  EXPECT_EQ(sims[0]->n_asked, 1);
+  EXPECT_EQ(sims[1]->n_asked, 0);
+}
+
 TEST_F(RoutedEmbed, WhatFailsOftenRests) {
-  sims[0]->error = kDown;
+  sims[0]->failure = Failure::kBadAnswer;
   for (int i = 0; i < 10; ++i)
     EXPECT_EQ(ask(), "two");
   EXPECT_EQ(sims[0]->n_asked, 5);

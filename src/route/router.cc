@@ -118,7 +118,7 @@ class RuledRouter final : public Router {
                   .hops = request.hops};
     for (const std::string& text : request.texts)
       std::get<std::string>(asked.prompt) += cat(text, "\n");
-    return embed_routed(*core_, decision_of(*core_, asked), request);
+    return embed_routed(core_, decision_of(*core_, asked), request);
   }
 
   // All else is the local member's, which knows tokens, memory and files.

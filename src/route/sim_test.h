@@ -16,7 +16,7 @@ namespace wick::route::test {
 
 constexpr std::int64_t kNoon = 1'795'003'200;  // 2026-11-18, 12:00 UTC
 
-class VirtualClock final : public RouteClock {
+class VirtualClock : public RouteClock {
  public:
   std::int64_t now_ms() const noexcept override { return now_; }
 

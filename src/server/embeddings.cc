@@ -18,8 +18,8 @@ static_assert(std::endian::native == std::endian::little, "base64 is of little-e
 namespace {
 
 Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedRequest& parsed,
-                                             const std::stop_token& gone, std::string& answered_by,
-                                             std::vector<std::string>& ignored) {
+                                             const std::stop_token& gone,
+                                             AnswerReport& report) {
   if (parsed.prompts.empty()) return bad_field("input", "is missing");
   if (parsed.prompts.size() > kMaxEmbedInputs) {
     return bad_field("input", "has ", parsed.prompts.size(), " texts, allowed are ",
@@ -27,8 +27,7 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
   }
   EmbedTexts request = embed_request(parsed, gone);
   request.options.pooling = parsed.embed.pooling;
-  request.answered_by = &answered_by;
-  request.ignored = &ignored;
+  request.report = &report;
   std::vector<std::string> texts;
   std::vector<std::vector<TokenId>> ids;
   for (const Prompt& prompt : parsed.prompts) {
@@ -86,11 +85,10 @@ void audit(const Context& context, Span span, const Result<std::vector<Embedding
 Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
                                      const std::stop_token& gone, http::Response& response) {
   Span span = begin_span(context, parsed, "embeddings");
-  std::string answered_by;
-  std::vector<std::string> ignored;
-  auto all = embed_prompts(*context.provider, parsed, gone, answered_by, ignored);
-  add_provider(answered_by, response);
-  ignored = names_of(ignored, parsed.given);
+  AnswerReport report;
+  auto all = embed_prompts(*context.provider, parsed, gone, report);
+  add_provider(report.provider, response);
+  std::vector<std::string> ignored = names_of(report.ignored, parsed.given);
   ignored.insert(ignored.begin(), parsed.ignored.begin(), parsed.ignored.end());
   add_ignored(ignored, response);
   audit(context, std::move(span), all);

@@ -24,7 +24,7 @@ KEY = "sk-canary-5512"
 
 class Upstream(http.server.BaseHTTPRequestHandler):
     """OpenAI's API. Its answers and what was asked stand in the class."""
-    asked, status, breaks_off, usage = [], 200, False, {"prompt_tokens": 1000, "completion_tokens": 100}
+    asked, status, statuses, breaks_off, usage = [], 200, [], False, {"prompt_tokens": 1000, "completion_tokens": 100}
 
     def log_message(self, *_):
         pass
@@ -32,10 +32,11 @@ class Upstream(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         Upstream.asked.append((self.path, dict(self.headers), body))
-        self.send_response(self.status)
-        self.send_header("Content-Type", "text/event-stream" if self.status == 200 else "application/json")
+        status = Upstream.statuses.pop(0) if Upstream.statuses else self.status
+        self.send_response(status)
+        self.send_header("Content-Type", "text/event-stream" if status == 200 else "application/json")
         self.end_headers()
-        if self.status != 200:
+        if status != 200:
             self.wfile.write(json.dumps({"error": {"message": f"no: {self.headers['Authorization']}", "code": KEY}}).encode())
             return
         if self.path.endswith("/embeddings"):
@@ -349,6 +350,17 @@ twin-only = "twin/gpt-4o-mini"
             server.run.communicate(timeout=30)
         rows = json.loads(self.run_wick("usage", "--json", "--tag", "a")[0])["usage"]  # rows of requests without a price wait in groups
         self.assertEqual([(row["provider"], row["requests"]) for row in rows if row["provider"] == "openai"], [("openai", 3)])
+
+    def test_what_fails_is_asked_again(self):
+        server = serving.close_at_end(self, serving.Server(self.home))
+        for path, body in (("/v1/chat/completions", {"messages": serving.TALK}), ("/v1/embeddings", {"input": ["a", "b"]})):
+            Upstream.asked.clear()
+            Upstream.statuses = [503, 529]
+            server.json(path, body | {"model": "openai/gpt-4o-mini"})
+            self.assertEqual(len(Upstream.asked), 3, path)
+            Upstream.statuses = [400]
+            self.assertEqual(server.ask(path, body | {"model": "openai/gpt-4o-mini"})[0], 400)
+            self.assertEqual(len(Upstream.asked), 4, path)
 
     def test_ignored_fields_are_named(self):
         self.configure('[generation]\nmin_p = 0.2\n')
