@@ -26,8 +26,8 @@ std::vector<std::string> request_headers(const Endpoint& endpoint);
 Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake);
 
-// A whole answer, waited for: JSON of at most kMaxWholeBytes with a status of 200. `report` gets the
-// status, and why it failed; kNone if it was cancelled.
+// A whole answer, waited for: JSON of at most kMaxWholeBytes with a status of 200. `report` gets
+// the status, and why it failed; kNone if it was cancelled.
 Result<JsonValue> fetch_json(const Endpoint& endpoint, TransferRequest request,
                              Transfers& transfers, const std::stop_token& stop,
                              AnswerReport& report);
