@@ -225,8 +225,13 @@ void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stre
     if (item.role == '>') {
       touch(EffectKind::kDeletes, *item.arg, s,
             {.is_tree = true, .is_moved = item.arg->is_exact() && is_kept(usage, s)});
-    } else if (!is_write || !item.arg->is_exact() || !put_into_root(usage, item, s))
+    } else if (item.role == '0') {
+      Arg empty = *item.arg;
+      empty.value.is_everything = false;
+      touch(EffectKind::kDeletes, empty, s, {.is_narrowed = true});
+    } else if (!is_write || !item.arg->is_exact() || !put_into_root(usage, item, s)) {
       apply_role(item.role, *item.arg, s, in, out);
+    }
   }
 }
 
@@ -333,11 +338,6 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
       return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true});
     case 'C':
       return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true, .is_narrowed = true});
-    case '0': {
-      Arg empty = arg;
-      empty.value.is_everything = false;
-      return touch(EffectKind::kDeletes, empty, s, {.is_narrowed = true});
-    }
     case 'd':
       return touch(EffectKind::kDeletes, arg, s, {});
     case 'D':
