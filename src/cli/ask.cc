@@ -26,6 +26,8 @@ Error bad_words(std::string message) {
 }
 
 Result<void> check_flags(const AskFlags& f) {
+  if (!f.output.empty() && f.output != "plain" && f.output != "json")
+    return bad_words(cat("--output is '", printable(f.output), "', allowed are plain and json"));
   if (f.is_batch && !f.words.empty())
     return bad_words("--batch reads sentences from standard input, one a line");
   if (f.is_batch && !f.input_file.empty()) return bad_words("--batch has no context: no --input");
@@ -104,8 +106,8 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
     const shell::Verdict verdict = setup.judge(one.command);
     const assist::RuleResult result = setup.ruled(one.command, verdict);
     print_text(one.command + "\n");
-    note({"risk: ", printable(shell::name(result.level)), "  ",
-          printable(reason_of(verdict), 2000), "\n"});
+    note({"risk: ", printable(shell::name(result.level)), "  ", printable(reason_of(verdict), 2000),
+          "\n"});
     if (setup.flags.is_dry) print_effects(one.command, verdict, true);
   }
   record(setup, {.sentence = sentence,
@@ -113,6 +115,18 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
                  .outcome = "printed",
                  .level = first.verdict.level});
   return kExitOk;
+}
+
+// On a terminal: the model that answered, its device, and the times.
+void note_times(const OpenModel& model, const std::vector<assist::Proposal>& proposals) {
+  constexpr int kErr = STDERR_FILENO;
+  if (!is_terminal(kErr)) return;
+  double ms = 0;
+  for (const assist::Proposal& one : proposals)
+    ms += one.ms;
+  note({color(kErr, Color::kDim), printable(model.shown, 200)});
+  if (model.load_s > 0) note({", loaded in ", fixed(model.load_s, 2), " s"});
+  note({", answered in ", fixed(ms * 1e-3, 2), " s", color(kErr, Color::kNone), "\n"});
 }
 
 // A talk whose terminal is lost ends as if it was declined; a command that runs gets the signal.
@@ -146,6 +160,7 @@ Result<int> run_ask(const AskFlags& f) {
     for (assist::Proposal& other : others)
       proposals.push_back(std::move(other));
   }
+  if (!f.is_quiet && !f.is_json && !f.is_widget) note_times(model, proposals);
   if (f.is_widget && !proposals.front().command.empty())
     return answer_widget(*setup, sentence, proposals.front());
   if (is_talk) return talk_about(*setup, talk, sentence, std::move(proposals));
@@ -173,12 +188,18 @@ Action setup_ask(Flags flags) {
              "terminal)");
   flags.toggle("--batch", o->is_batch, "read sentences from standard input, one per line");
   flags.toggle("--json", o->is_json, "print JSON; nothing runs");
+  flags.text("--output", o->output, "plain = --print, json = --json");
   flags.toggle("--show-prompt", o->shows_prompt, "print the prompt; nothing runs");
+  flags.toggle("-q,--quiet", o->is_quiet, "do not print the line of times");
   flags.toggle("--widget", o->is_widget,
                "for the scripts of wick init: print a line for the shell");
   o->settings.add(flags, {"local.model_path", "hub.offline"});
   o->settings.add_tables(flags, {"safety.", "shell.", "local.", "cache.", "optimize."});
-  return [o] { return run_ask(*o); };
+  return [o] {
+    o->prints = o->prints || o->output == "plain";
+    o->is_json = o->is_json || o->output == "json";
+    return run_ask(*o);
+  };
 }
 
 }  // namespace wick

@@ -25,11 +25,11 @@ namespace wick {
 struct AskFlags {
   OptionFlags settings = {};
   std::vector<std::string> words = {};
-  std::string input_file = {};
+  std::string input_file = {}, output = {};
   int alternatives = 0;  // besides the first
   bool runs = false, prints = false, explains = false, is_dry = false, edits = false;
   bool is_yes = false, allows_critical = false;
-  bool is_json = false, is_batch = false, is_widget = false, shows_prompt = false;
+  bool is_json = false, is_batch = false, is_widget = false, shows_prompt = false, is_quiet = false;
 };
 
 // The flags, settings, rules and machine of one call.
@@ -95,21 +95,12 @@ Result<int> answer_widget(const AskSetup& setup, const std::string& sentence,
 // Sentences of standard input, one a line.
 Result<int> ask_batch(const AskSetup& setup);
 
-// A line on the terminal while the model works; gone with the object.
-class Working {
- public:
-  Working();
-  ~Working();
-  Working(const Working&) = delete;
-  Working& operator=(const Working&) = delete;
-};
-
 // One turn of a conversation that Ctrl-C ends.
 template <class Turn>
 auto interruptible(assist::Conversation& conversation, Turn turn) -> decltype(turn()) {
   WICK_TRY(const auto interrupt, Interrupt::begin());
   conversation.set_cancel(interrupt->token());
-  const Working working;
+  const Working working(printable(""));
   return turn();
 }
 

@@ -141,7 +141,8 @@ Result<OpenModel> open_served(const std::string& socket) {
   const std::string model = local_one(models);
   if (model.empty()) return OpenModel();
   endpoint.models = {model};
-  return OpenModel{.provider = remote::make_remote_provider(std::move(endpoint), transfers)};
+  return OpenModel{.provider = remote::make_remote_provider(std::move(endpoint), transfers),
+                   .shown = cat(model, " of wick serve")};
 }
 
 }  // namespace
@@ -222,14 +223,6 @@ Result<OpenModel> open_ask_model(const AskSetup& setup, int n_sequences) {
     if (served.provider != nullptr) return served;
   }
   return open_model(setup.config, n_sequences);
-}
-
-Working::Working() {
-  if (is_terminal(STDERR_FILENO)) note({"…"});
-}
-
-Working::~Working() {
-  if (is_terminal(STDERR_FILENO)) note({"\r\x1b[K"});
 }
 
 void record(const AskSetup& setup, const AskRecord& one) {

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 
 #include "backend/device_registry.h"
+#include "base/clock.h"
 #include "base/strings.h"
 #include "cli/line_reader.h"
 #include "cli/out.h"
@@ -231,19 +233,32 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_variables(
 Result<OpenModel> open_model(const Config& config, int n_sequences) {
   if (const FoundOpener found = find_opener(config.text("local.model_path")); found.open) {
     WICK_TRY(auto provider, (*found.open)(found.name));
-    return OpenModel{.provider = std::move(provider)};
+    return OpenModel{.provider = std::move(provider), .shown = config.text("local.model_path")};
   }
   WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
   if (const std::string& name = config.text("local.model_path"); is_routed(routing, name)) {
     WICK_TRY(auto router, open_router(routing, lazy_local(config), name));
-    return OpenModel{.provider = std::move(router)};
+    return OpenModel{.provider = std::move(router), .shown = name};
   }
   WICK_TRY(LocalOptions options, local_options(config));
   options.engine.max_seqs = n_sequences;
   WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(std::shared_ptr<LocalModel> local, LocalModel::open(path, options));
+  std::string shown = std::filesystem::path(config.text("local.model_path")).filename().string();
+  const std::int64_t begin = monotonic_ns();
+  const auto load = [&] {
+    const Working working(joined({"loading ", printable(shown, 60)}));
+    return LocalModel::open(path, options);
+  };
+  WICK_TRY(std::shared_ptr<LocalModel> local, load());
+  for (const char* between = " on "; const DeviceBytes& used : local->device_bytes()) {
+    shown += cat(between, used.device->info().name);
+    between = ", ";
+  }
   LocalModel* const borrowed = local.get();
-  return OpenModel{.provider = std::move(local), .local = borrowed};
+  return OpenModel{.provider = std::move(local),
+                   .local = borrowed,
+                   .shown = std::move(shown),
+                   .load_s = static_cast<double>(monotonic_ns() - begin) * 1e-9};
 }
 
 Result<std::filesystem::path> find_model(const Config& config) {

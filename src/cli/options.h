@@ -65,6 +65,8 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_variables(
 struct OpenModel {
   std::shared_ptr<Provider> provider = {};
   LocalModel* local = nullptr;  // the same, if it is local
+  std::string shown = {};       // "smollm2-135m on cpu"
+  double load_s = 0;            // 0 if it was not loaded here
 };
 
 // `n_sequences`: requests that a local model computes at once.

@@ -56,8 +56,10 @@ namespace {
 
 bool wants_json(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--json") return true;
-    if (std::string_view(argv[i]) == "--") return false;
+    const std::string_view word = argv[i];
+    if (word == "--json" || word == "--output=json") return true;
+    if (word == "--output" && i + 1 < argc && std::string_view(argv[i + 1]) == "json") return true;
+    if (word == "--") return false;
   }
   return false;
 }

@@ -115,4 +115,12 @@ void Progress::done() {
   is_shown_ = false;
 }
 
+Working::Working(const Printable& what) {
+  if (is_terminal(STDERR_FILENO)) note({what, "…"});
+}
+
+Working::~Working() {
+  if (is_terminal(STDERR_FILENO)) note({"\r\x1b[K"});
+}
+
 }  // namespace wick

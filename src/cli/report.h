@@ -39,4 +39,13 @@ class Progress {
   bool has_first_ = false, is_shown_ = false, is_terminal_ = false;
 };
 
+// A line on stderr while something is under way, if that is a terminal; gone with the object.
+class Working {
+ public:
+  explicit Working(const Printable& what);
+  ~Working();
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+};
+
 }  // namespace wick

@@ -44,6 +44,24 @@ class WithModel(unittest.TestCase):
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         return [{key: row[key] for key in ("ask", "cmd", "level")} for row in rows], time.monotonic() - begin
 
+    def test_progress_is_on_standard_error_and_only_on_a_terminal(self):
+        def shown(*arguments):
+            with tempfile.TemporaryFile() as out:
+                terminal = self.home.terminal("--output", "plain", *arguments, SENTENCES[0], stdout=out)
+                self.assertEqual(terminal.finish(), 0, terminal.seen)
+                out.seek(0)
+                return out.read().decode(), terminal.seen
+
+        name = pathlib.Path(MODEL).name
+        command, progress = shown()
+        self.assertEqual(command, self.single[0]["cmd"] + "\n")
+        self.assertIn(f"loading {name}…", progress)
+        self.assertRegex(progress, rf"{name} on cpu, loaded in \d+\.\d\d s, answered in \d+\.\d\d s\n")
+        self.assertNotIn("answered in", shown("-q")[1])
+        done = self.home.ask("--output", "plain", SENTENCES[0])
+        self.assertEqual(done.stdout.decode(), command)
+        self.assertNotIn("load", done.stderr.decode())
+
     def test_a_batch_keeps_the_order_equals_single_runs_and_takes_less_time(self):
         rows, seconds = self.batch(SENTENCES[:4])
         self.assertEqual(rows, self.single)

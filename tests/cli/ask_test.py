@@ -43,6 +43,13 @@ class WithoutTerminal(Asked):
         self.assertFalse(self.marker.exists())
         self.assertEqual([row["outcome"] for row in self.home.history()], ["printed"] * 4)
 
+    def test_output_names_a_format(self):
+        plain = self.home.ask("--output", "plain", "x")
+        self.assertEqual((plain.returncode, plain.stdout, plain.stderr), (0, b"ls\n", b"risk: safe  output only\n"))
+        self.assertEqual(json.loads(self.home.ask("--output", "json", "x").stdout)["cmd"], "ls")
+        self.assertEqual(json.loads(self.home.ask("--output=json", " ").stdout)["error"]["code"], "empty_sentence")
+        self.fails(self.home.ask("--output", "yaml", "x"), 2, "--output is 'yaml', allowed are plain and json")
+
     def test_five_shapes_of_an_answer(self):
         for text, wanted in (('{"cmd":"awk \'{print $1}\' f"}', "awk '{print $1}' f"), ("```json\n" + cmd("ls -l") + "\n```", "ls -l"),
                              ("Sure! " + cmd("pwd") + " Done.", "pwd"), ("<think>{\"cmd\": \"no\"}</think>" + cmd("ls"), "ls")):
