@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -127,12 +128,35 @@ class AllNames {
   }
 
  private:
+  // The router would take a name that is one of its own for that of a remote model: such a model
+  // here is called "local/NAME". Its plain name means it, too, unless [alias] has the name.
   server::ServedModelList with_routed(std::vector<server::ServedModel> names) const {
-    for (server::ServedModel& one : names)
-      one.aliases.push_back(cat("local/", one.name));
+    for (server::ServedModel& one : names) {
+      const std::string full = cat("local/", one.name);
+      if (is_routed(one.name)) {
+        if (!is_named(one.name)) one.aliases.push_back(one.name);
+        one.name = full;
+      }
+      one.aliases.push_back(full);
+    }
     if (!names.empty()) names.front().aliases.emplace_back("local");
     names.insert(names.end(), routed_.begin(), routed_.end());
     return std::make_shared<const std::vector<server::ServedModel>>(std::move(names));
+  }
+
+  // "auto" or of [alias].
+  bool is_named(const std::string& name) const {
+    return std::any_of(routed_.begin(), routed_.end(),
+                       [&](const server::ServedModel& one) { return one.name == name; });
+  }
+
+  bool is_routed(const std::string& name) const {
+    const std::string_view head = std::string_view(name).substr(0, name.find('/'));
+    return std::any_of(routed_.begin(), routed_.end(), [&](const server::ServedModel& one) {
+      const std::vector<std::string>& aliases = one.aliases;
+      return one.name == name || one.name.substr(0, one.name.find('/')) == head ||
+             std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+    });
   }
 
   const std::shared_ptr<ServedModels> models_;

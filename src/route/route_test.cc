@@ -188,6 +188,25 @@ TEST_F(Routed, LocalIsFirstAndRulesSendLongPromptsAway) {
   EXPECT_EQ(ask("remote/none").error->id, "model_not_found");
 }
 
+TEST_F(Routed, LocalNamesStayHereAndRemoteNamesAreNeverAnsweredHere) {
+  options.rules = {{.name = "a", .to = {"cloud/big"}, .alias = "big"},
+                   {.name = "b", .to = {"local"}, .alias = "far"},
+                   {.name = "rest", .to = {"cloud/big", "local"}}};
+  for (const char* const name : {"local/big", "local/auto", "local/cloud", "local"})
+    EXPECT_EQ(ask(name).completion.text, "local") << name;
+  local->failures = {Failure::kOverload, Failure::kOverload, Failure::kOverload};
+  EXPECT_EQ(ask("local/big").error->id, "sim");
+  EXPECT_EQ(cloud->n_started, 0);
+  const int n_local = local->n_started;
+  for (const char* const name : {"remote", "remote/", "remote/far", "remote/local", "remote/auto"})
+    EXPECT_EQ(ask(name).error->id, "model_not_found") << name;
+  cloud->failures = {Failure::kCredential};
+  EXPECT_EQ(ask("remote/big").error->id, "sim");
+  EXPECT_EQ(local->n_started, n_local);
+  const auto router = make_router(options);
+  EXPECT_EQ(router->tokenize("remote/big", "x").error().id, "not_supported");
+}
+
 TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
   options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
   cloud->failures = {Failure::kOverload};

@@ -205,7 +205,7 @@ class RuledRouter final : public Router {
     std::string name = {};  // of the model there
   };
 
-  // "openai/x" is openai's x; any other name is the local member's.
+  // "openai/x" is openai's x, "remote/x" nobody's; any other name is the local member's.
   Found member_of(const std::string& model) const {
     const std::string_view head = std::string_view(model).substr(0, model.find('/'));
     for (const Member& member : members()) {
@@ -215,7 +215,7 @@ class RuledRouter final : public Router {
       }
     }
     for (const Member& member : members()) {
-      if (member.is_local)
+      if (member.is_local && head != "remote")
         return {.provider = member.provider.get(), .name = model == "auto" ? "" : model};
     }
     return {};

@@ -74,8 +74,9 @@ Choice choose(std::span<const Rule> rules, std::span<const Member> members, cons
   const std::string_view head = std::string_view(model).substr(0, model.find('/'));
   if (find_member(members, head) != nullptr) return {.rule = "model name", .to = {model}};
   Choice choice{.rule = "model name", .strategy = Strategy::kCost};
-  const bool is_remote = head == "remote" && head.size() < model.size();
-  const std::string wanted = is_remote ? model.substr(head.size() + 1) : model;
+  const bool is_remote = head == "remote";
+  const std::string wanted =
+      is_remote ? model.substr(std::min(head.size() + 1, model.size())) : model;
   for (const Member& member : members) {
     if ((is_remote && member.is_local) || !lists(member, wanted)) continue;
     choice.to.push_back(cat(member.name, "/", wanted));

@@ -227,6 +227,29 @@ class Providers(unittest.TestCase):
         rows = json.loads(self.run_wick("usage", "--json")[0])["usage"]
         self.assertEqual([(row["model"], row["requests"]) for row in rows if row["provider"] == "local"], [("tiny", 3)])
 
+    def test_local_names_stay_here(self):
+        talk = {"messages": serving.TALK, "max_tokens": 4}
+
+        def asked(*names):
+            server = serving.close_at_end(self, serving.Server(self.home, model=False))
+            served = [model["id"] for model in server.json("/v1/models")["data"]]
+            self.assertEqual(len(served), len(set(served)))
+            counts = []
+            for name in names:
+                Upstream.asked.clear()
+                server.json("/v1/chat/completions", talk | {"model": name})
+                server.json("/v1/chat/completions", talk | {"model": name.split("/")[-1]}, {"x-wick-provider": name.split("/")[0]} if "/" in name else {})
+                counts.append(len(Upstream.asked))
+            return counts
+        # A provider with a model of the same name, an alias, a local model with the name of a provider.
+        self.configure(**{"gpt-4o-mini": "tiny"})
+        self.assertEqual(asked("local/tiny", "tiny", "remote/tiny", "openai/tiny"), [0, 0, 2, 2])
+        self.configure('[alias]\ntiny = "openai/gpt-4o-mini"\n')
+        self.assertEqual(asked("local/tiny", "tiny", "remote/gpt-4o-mini"), [0, 2, 2])
+        self.home.model = self.home.model.rename(self.home.model.with_name("openai.gguf"))
+        self.configure()
+        self.assertEqual(asked("local/openai", "openai/gpt-4o-mini"), [0, 2])
+
     def test_aliases_spread_over_equal_providers(self):
         other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Other", (Upstream,), {}))
         threading.Thread(target=other.serve_forever, daemon=True).start()
