@@ -1,6 +1,9 @@
 #include "config/config.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/check.h"
@@ -35,6 +38,13 @@ bool is_table(std::string_view key) {
   return key.ends_with('.') && std::any_of(table.begin(), table.end(), [&](const Option& row) {
            return row.key.starts_with(key);
          });
+}
+
+// A link to nothing is there, and so is a file in a folder that cannot be searched: reading it is
+// an error. Its settings, and with them rules and budgets, would be off without a word.
+bool is_missing(const fs::path& file) {
+  struct stat status = {};
+  return ::lstat(file.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 Error unknown_key(std::string_view key, std::string_view place) {
@@ -76,8 +86,7 @@ Result<Config> Config::load(const ConfigSources& sources) {
   const auto files =
       sources.file.empty() ? config_files(sources.variable) : std::vector<fs::path>{sources.file};
   for (const fs::path& file : files) {
-    std::error_code ignored;
-    if (!is_named && !fs::exists(file, ignored)) continue;
+    if (!is_named && is_missing(file)) continue;
     WICK_TRY(const std::string text, read_toml_text(file));
     WICK_TRY(const auto entries, parse_toml(text, file.string()));
     WICK_DO(config.set_file(entries, file.string()));

@@ -80,6 +80,20 @@ class Config(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(words, done.stderr)
 
+    def test_a_link_to_nothing_is_no_missing_file(self):
+        for target in ("gone.toml", "config.toml", "/dev/null/config.toml", self.folder):
+            self.file.symlink_to(target)
+            for command in (["config", "show"], ["run", "-p", "x"], ["route", "explain", "x"], ["usage"]):
+                done = self.wick(*command)
+                self.assertEqual(done.returncode, 2, (command, target))
+                self.assertIn(f"{self.file}: is no file that can be read", done.stderr)
+            self.file.unlink()
+        # Where no file can be, there is none: HOME of some services is /dev/null.
+        self.assertEqual(self.shown(HOME="/dev/null", XDG_CONFIG_HOME="")["local.threads"]["origin"], "default")
+        self.file.parent.rmdir()
+        self.file.parent.touch()
+        self.assertEqual(self.shown()["local.threads"]["origin"], "default")
+
     def test_a_file_in_the_current_folder_is_not_read(self):
         for name in ("config.toml", "wick.toml", ".wick.toml"):
             (self.folder / name).write_text("local.threads = 5\n")
