@@ -80,7 +80,7 @@ StateId JsonString::step(StateId state, unsigned char byte) {
 }
 
 StateId JsonString::if_any(const Place& place, const Spelled& started) {
-  switch (may_start(*automaton_, place.content, started)) {
+  switch (escapes_.may_start(*automaton_, place.content, started)) {
     case regex::Liveness::kLive:
       return state_of(place);
     case regex::Liveness::kDead:
@@ -91,13 +91,20 @@ StateId JsonString::if_any(const Place& place, const Spelled& started) {
   return kFailedState;
 }
 
-regex::Liveness may_start(regex::Automaton& automaton, ExprId content, const Spelled& started) {
-  regex::CodePoints range(started.first, started.last);
-  char32_t first = 0, last = 0;
-  if (paired_characters(started, first, last)) range.add(first, last);
+regex::Liveness EscapeStarts::may_start(regex::Automaton& automaton, ExprId content,
+                                        const Spelled& started) {
+  if (content == regex::kEmptySet) return regex::Liveness::kDead;
+  const std::uint64_t key = std::uint64_t{started.first} << 32U | started.last << 1U |
+                            static_cast<std::uint32_t>(started.with_pairs);
+  const auto known = known_.try_emplace(key, regex::kNoExpr).first;
   ExprPool& pool = automaton.pool();
-  const ExprId one_of = pool.concat(regex::character_of(pool, range), regex::kEverything);
-  return automaton.liveness(pool.intersect({content, one_of}));
+  if (known->second == regex::kNoExpr) {
+    regex::CodePoints range(started.first, started.last);
+    char32_t first = 0, last = 0;
+    if (paired_characters(started, first, last)) range.add(first, last);
+    known->second = pool.concat(regex::character_of(pool, range), regex::kEverything);
+  }
+  return automaton.liveness(pool.intersect({content, known->second}));
 }
 
 // No spelling is shorter than what it spells, and an escape looks at most one character ahead.

@@ -15,9 +15,17 @@
 
 namespace wick::grammar {
 
-// Whether a string of `content` begins with a character that continues the escape `started`.
-regex::Liveness may_start(regex::Automaton& automaton, regex::ExprId content,
-                          const Spelled& started);
+// Remembers the expressions of the characters that an escape which has begun may become.
+class EscapeStarts {
+ public:
+  // Whether a string of `content` begins with a character that continues the escape `started`.
+  // Always with the same automaton.
+  regex::Liveness may_start(regex::Automaton& automaton, regex::ExprId content,
+                            const Spelled& started);
+
+ private:
+  std::unordered_map<std::uint64_t, regex::ExprId> known_ = {};  // by the range of `started`
+};
 
 class JsonString final : public Recognizer {
  public:
@@ -67,6 +75,7 @@ class JsonString final : public Recognizer {
   StateId if_any(const Place& place, const Spelled& started);
 
   std::unique_ptr<regex::Automaton> automaton_;
+  EscapeStarts escapes_ = {};
   std::vector<Place> places_ = {Place{}};  // by state; the first is kDeadState
   std::unordered_map<Place, StateId, Hash> states_ = {};
   StateId start_ = kDeadState;

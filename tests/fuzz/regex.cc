@@ -45,6 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto matches = automaton.matches(**language, **shortest);
       WICK_CHECK(!matches || *matches, "the shortest string is in the language");
     }
+    const auto strings = automaton.shortest_strings(**language, 4);
+    if (!strings) check_refusal(strings.error());
+    if (strings && shortest) {
+      WICK_CHECK(strings->empty() == !shortest->has_value(), "none: no shortest string");
+      WICK_CHECK(strings->empty() || strings->front().size() == (*shortest)->size(),
+                 "the first string is a shortest");
+    }
     automaton.pool().refuel();
     const ExprId rest = automaton.pool().complement(**language);
     const auto in = automaton.matches(**language, text);

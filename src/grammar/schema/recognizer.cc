@@ -8,7 +8,6 @@
 
 #include "base/mix.h"
 #include "base/strings.h"
-#include "grammar/json_string.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
@@ -398,7 +397,9 @@ StateId SchemaRecognizer::within(const State& from, const Place& to, unsigned ch
     const Spelled spelled = feed(place, byte);
     const bool is_plain = to.where == Where::kNameString && style_.has_order;
     if (spelled.kind == Spelled::Kind::kStarted) {
-      const Life life = may_start(automaton, is_plain ? escaped(from.rest) : from.rest, spelled);
+      const regex::ExprId content = is_plain ? escaped(from.rest) : from.rest;
+      Life life = automaton.liveness(content);
+      if (life == Life::kLive) life = escapes_.may_start(automaton, content, spelled);
       return life == Life::kLive ? state_of(next) : if_live(to, life);
     }
     if (spelled.kind == Spelled::Kind::kMore) return state_of(next);

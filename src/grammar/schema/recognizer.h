@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "grammar/flat_map.h"
+#include "grammar/json_string.h"
 #include "grammar/recognizer.h"
 #include "grammar/schema/life.h"
 #include "grammar/schema/machine.h"
@@ -114,6 +115,7 @@ class SchemaRecognizer final : public Recognizer {
   LifeSearch life_;
   ShortestSearch shortest_;
   JsonStyle style_;
+  EscapeStarts escapes_ = {};
   std::deque<State> states_ = {State{}};    // the first is kDeadState
   FlatHashMap ids_ = {};                    // of states
   FlatHashMap steps_ = {};                  // by state and byte; not within names
