@@ -156,24 +156,46 @@ TEST(AssistHistory, UndoIsStoredWholeOrNotAtAll) {
 }
 
 TEST(AssistHistory, MasksTheSecretsOfCommands) {
-  for (const char* const command :
-       {"sshpass -p S3cret ssh host", "sshpass -pS3cret ssh host", "mysql -u root -pS3cret db",
-        "sudo mysql -uroot '-pS3cret' db", "docker login -u me -p S3cret registry",
-        "openssl rsa -passin pass:S3cret -in k", "curl --user me:S3cret http://x",
-        "curl -ume:S3cret http://x", "curl -u 'me:S3cret' http://x", "echo S3cret | sudo -S ls",
-        "echo S3cret | docker login -u me --password-stdin", "htpasswd -b f me S3cret",
-        "PASS=S3cret cmd", "DB_PASS='S3cret' cmd", "env DB_PASS=S3cret cmd",
-        "wget --http-password S3cret http://x", "curl -H 'X-Api-Key: S3cret' x",
-        "curl -H 'Authorization: Token S3cret' x", "curl -H \"Cookie: session=S3cret\" x",
-        "curl -b session=S3cret x", "redis-cli -a S3cret ping", "unzip -P S3cret a.zip",
-        "7z x -pS3cret a.7z", "smbclient -U u%S3cret //h/s", "ldapsearch -w S3cret",
-        "psql postgresql://u:S3cret@h/db", "gpg --passphrase S3cret -d f",
-        "echo \"the password is S3cret\"", "curl 'http://x/?key=S3cret&a=b'",
-        "export TOKEN=\"a\\\"S3cret\"", "MY_TOKEN=abc'S3cret'", "ENCRYPTION_KEY=S3cret run",
-        "ssh host \"mysql -pS3cret db\"", "for i in 1; do x=$(redis-cli -a S3cret get k); done",
-        "aws configure set aws_secret_access_key S3cret", "plink -pw S3cret h",
-        "mysql -u root -pS3cret", "my password is S3cret, log in",
-        "don't run mysql -pS3cret db", "what's wrong with curl -u me:S3cret http://x"})
+  for (const char* const command : {"sshpass -p S3cret ssh host",
+                                    "sshpass -pS3cret ssh host",
+                                    "mysql -u root -pS3cret db",
+                                    "sudo mysql -uroot '-pS3cret' db",
+                                    "docker login -u me -p S3cret registry",
+                                    "openssl rsa -passin pass:S3cret -in k",
+                                    "curl --user me:S3cret http://x",
+                                    "curl -ume:S3cret http://x",
+                                    "curl -u 'me:S3cret' http://x",
+                                    "echo S3cret | sudo -S ls",
+                                    "echo S3cret | docker login -u me --password-stdin",
+                                    "htpasswd -b f me S3cret",
+                                    "PASS=S3cret cmd",
+                                    "DB_PASS='S3cret' cmd",
+                                    "env DB_PASS=S3cret cmd",
+                                    "wget --http-password S3cret http://x",
+                                    "curl -H 'X-Api-Key: S3cret' x",
+                                    "curl -H 'Authorization: Token S3cret' x",
+                                    "curl -H \"Cookie: session=S3cret\" x",
+                                    "curl -b session=S3cret x",
+                                    "redis-cli -a S3cret ping",
+                                    "unzip -P S3cret a.zip",
+                                    "7z x -pS3cret a.7z",
+                                    "smbclient -U u%S3cret //h/s",
+                                    "ldapsearch -w S3cret",
+                                    "psql postgresql://u:S3cret@h/db",
+                                    "gpg --passphrase S3cret -d f",
+                                    "echo \"the password is S3cret\"",
+                                    "curl 'http://x/?key=S3cret&a=b'",
+                                    "export TOKEN=\"a\\\"S3cret\"",
+                                    "MY_TOKEN=abc'S3cret'",
+                                    "ENCRYPTION_KEY=S3cret run",
+                                    "ssh host \"mysql -pS3cret db\"",
+                                    "for i in 1; do x=$(redis-cli -a S3cret get k); done",
+                                    "aws configure set aws_secret_access_key S3cret",
+                                    "plink -pw S3cret h",
+                                    "mysql -u root -pS3cret",
+                                    "my password is S3cret, log in",
+                                    "don't run mysql -pS3cret db",
+                                    "what's wrong with curl -u me:S3cret http://x"})
     EXPECT_EQ(masked(command).find("S3cret"), std::string::npos) << masked(command);
   EXPECT_EQ(masked("docker login -u me -p S3cret registry"), "docker login -u me -p *** registry");
   EXPECT_EQ(masked("MY_TOKEN=abc'S3cret' x"), "MY_TOKEN=*** x");
@@ -183,6 +205,54 @@ TEST(AssistHistory, MasksTheSecretsOfCommands) {
         "ssh -p 22 host", "git commit --author='A B'", "gh auth login", "mysql -p db", "echo $PASS",
         "set -x; config pass", "pass insert web/mail", "cp -p a b", "pwd -P"})
     EXPECT_EQ(masked(command), command);
+}
+
+// A quoted value is masked to its end; one in a variable is masked where the variable is a secret.
+TEST(AssistHistory, MasksQuotedPhrasesWhole) {
+  for (const char* const text : {"p=\"two words X\"",
+                                 "export p='two words X' && ls",
+                                 "pin='two words X'",
+                                 "q='two words X'; sshpass -p \"$q\" ssh h",
+                                 "q='two words X'; echo \"${q}\" | sudo -S ls",
+                                 "password=\"two words X\"",
+                                 "export DB_PASSWORD='two words X'",
+                                 "token: \"two words X\"",
+                                 "passphrase=\"two words \\\" X\" gpg",
+                                 "PASSWORD=$'two words X'",
+                                 "PASSWORD=\"two \"'words X'",
+                                 "PASSWORD=two\\ words\\ X",
+                                 "PASSWORD=(\"two words X\" b)",
+                                 "PASSWORD=\"$(cat f) two words X\"",
+                                 "mysql -p\"two words X\"",
+                                 "mysql --password \"two words X\" db",
+                                 "openssl enc -k \"two words X\"",
+                                 "openssl enc -pass \"pass:two words X\"",
+                                 "psql \"host=h password='two words X' dbname=d\"",
+                                 "ssh h \"export TOKEN='two words X'; run\"",
+                                 "sh -c 'PASS=\"two words X\" ./run'",
+                                 "docker run -e \"DB_PASS=two words X\" img",
+                                 "set -gx TOKEN \"two words X\"",
+                                 "kubectl create secret generic s --from-literal=k=\"two words X\"",
+                                 "docker login --password-stdin <<< \"two words X\"",
+                                 "printf '%s' \"two words X\" | docker login --password-stdin",
+                                 "pw=$(echo \"two words X\")",
+                                 "curl -H \"X-Api-Key: two words X\" u",
+                                 "{\"password\": \"two words X\"}",
+                                 "password=\xE2\x80\x9Ctwo words X\xE2\x80\x9D",
+                                 "my password is 'two words X' please",
+                                 "set the password to \"two words X\"",
+                                 "the mnemonic: 'two words X'"}) {
+    EXPECT_EQ(masked(text).find("words"), std::string::npos) << masked(text);
+    EXPECT_EQ(masked(text).find('X', masked(text).find("***")), std::string::npos) << masked(text);
+  }
+  EXPECT_EQ(masked("p='two words X'; sshpass -p \"$p\" ssh h"), "p=***; sshpass -p *** ssh h");
+  EXPECT_EQ(masked("docker login --password-stdin <<< 'a b'"),
+            "docker login --password-stdin <<< ***");
+  for (const char* const text :
+       {"p=/tmp/x; ls $p", "p='a'; ls", "key='a'; sort -k 2", "for p in 'a b'; do ls; done",
+        "openssl req -key f.pem -keyout g", "add the token to file x", "q='a b'; ls \"$q\"",
+        "p=\"$HOME/my files\"; ls"})
+    EXPECT_EQ(masked(text), text);
 }
 
 TEST(AssistHistory, ReadsWhatItWroteAndLeavesOutWhatIsBroken) {

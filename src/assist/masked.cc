@@ -58,6 +58,11 @@ bool is_mixed(std::string_view token) {
 
 // A value ends at a blank, or at its quote.
 std::size_t end_of_value(std::string_view text, std::size_t at) {
+  constexpr std::string_view kOpen = "\xE2\x80\x9C", kClose = "\xE2\x80\x9D";  // “…”
+  if (text.substr(at).starts_with(kOpen)) {
+    const std::size_t close = text.find(kClose, at);
+    return close == std::string_view::npos ? text.size() : close + kClose.size();
+  }
   if (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
     const char quote = text[at];
     for (++at; at < text.size() && text[at] != quote; ++at) {
@@ -85,9 +90,14 @@ std::size_t value_behind(std::string_view text, std::size_t begin, std::size_t e
   constexpr std::string_view kIs = "is ";
   if (at > before && text.substr(at).starts_with(kIs) && at + kIs.size() < text.size())
     return at + kIs.size();
+  constexpr std::string_view kTo = "to ";  // set the password to "a b"
+  const std::string_view value = text.substr(std::min(at + kTo.size(), text.size()));
+  if (at > before && text.substr(at).starts_with(kTo) &&
+      (value.starts_with('"') || value.starts_with('\'')))
+    return at + kTo.size();
   const std::string_view name = text.substr(begin, end - begin);
-  const bool takes_next =
-      name.starts_with("--") || ascii_lower(name) == "bearer" || ascii_lower(name) == "basic";
+  const bool takes_next = (name.starts_with("--") && !name.ends_with("stdin")) ||
+                          ascii_lower(name) == "bearer" || ascii_lower(name) == "basic";
   return takes_next && at > before && at < text.size() ? at : std::string_view::npos;
 }
 
@@ -125,8 +135,7 @@ ByteRange secret_at(std::string_view text, std::size_t at) {
     ++name_end;
   const std::string_view name = text.substr(at, name_end - at);
   // "Authorization: Basic …"
-  const bool is_scheme =
-      (name == "Basic" || name == "basic") && text.substr(0, at).ends_with(": ");
+  const bool is_scheme = (name == "Basic" || name == "basic") && text.substr(0, at).ends_with(": ");
   const char before = at > 0 ? text[at - 1] : ' ';
   const bool is_query = name == "key" && (before == '?' || before == '&');
   if (name.empty() || before == '$' || (!is_scheme && !is_query && !is_secret_name(name)))
@@ -153,8 +162,7 @@ std::string masked(std::string_view text) {
   std::string out;
   std::size_t copied = 0;
   for (const auto& [begin, end] : secrets) {
-    if (begin >= copied)
-      out += cat(text.substr(copied, begin - copied), kMask);  // else: goes on
+    if (begin >= copied) out += cat(text.substr(copied, begin - copied), kMask);  // else: goes on
     copied = std::max(copied, end);
   }
   return out + std::string(text.substr(std::min(copied, text.size())));

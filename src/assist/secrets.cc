@@ -18,15 +18,20 @@ constexpr int kMaxInside = 4;          // commands in words of commands
 constexpr std::size_t kMaxNames = 16;  // words of a command that may be the name of one
 
 // A name that holds one of these words has a secret as its value …
-constexpr std::string_view kWithin[] = {
-    "password", "passwd",     "passphrase", "passcode",   "secret",      "token",
-    "api_key",  "apikey",     "api-key",    "access_key", "access-key",  "private_key",
-    "auth_key", "credential", "bearer",     "storepass",  "authorization", "pwd"};
+constexpr std::string_view kWithin[] = {"password",      "passwd",     "passphrase", "passcode",
+                                        "secret",        "token",      "api_key",    "apikey",
+                                        "api-key",       "access_key", "access-key", "private_key",
+                                        "auth_key",      "credential", "bearer",     "storepass",
+                                        "authorization", "pwd",        "mnemonic",   "seed_phrase"};
 // … and one of which this is a part between `_`, `-` and the like.
 constexpr std::string_view kParts[] = {"pass", "pw", "psk", "otp", "cookie", "auth", "session"};
 
+// Variables whose quoted value is a secret if it has blanks: `p="three words here"` is no path.
+constexpr std::string_view kShort[] = {"p", "pp", "pin", "key", "code", "seed", "phrase"};
+
 enum class Form {
   kValue,  // the next word, or the rest of this one
+  kNext,   // the next word alone
   kRest,   // the rest of this word
   kUser,   // as kValue, what is behind `user:`, `user%` or `user,`
   kLast,   // the last word of the command
@@ -38,34 +43,64 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"sshpass", "-p", Form::kValue},       {"mysql", "-p", Form::kRest},
-    {"mysqldump", "-p", Form::kRest},      {"mysqladmin", "-p", Form::kRest},
-    {"mysqlimport", "-p", Form::kRest},    {"mariadb", "-p", Form::kRest},
-    {"mariadb-dump", "-p", Form::kRest},   {"login", "-p", Form::kValue},
-    {"curl", "-u", Form::kUser},           {"curl", "--user", Form::kUser},
-    {"curl", "-U", Form::kUser},           {"curl", "--proxy-user", Form::kUser},
-    {"curl", "-b", Form::kValue},          {"http", "-a", Form::kUser},
-    {"https", "-a", Form::kUser},          {"lftp", "-u", Form::kUser},
-    {"redis-cli", "-a", Form::kValue},     {"unzip", "-P", Form::kValue},
-    {"zip", "-P", Form::kValue},           {"7z", "-p", Form::kRest},
-    {"7za", "-p", Form::kRest},            {"7zr", "-p", Form::kRest},
-    {"7zz", "-p", Form::kRest},            {"rar", "-p", Form::kRest},
-    {"unrar", "-p", Form::kRest},          {"rar", "-hp", Form::kRest},
-    {"smbclient", "-U", Form::kUser},      {"rpcclient", "-U", Form::kUser},
-    {"ldapsearch", "-w", Form::kValue},    {"ldapadd", "-w", Form::kValue},
-    {"ldapmodify", "-w", Form::kValue},    {"ldapdelete", "-w", Form::kValue},
-    {"ldappasswd", "-w", Form::kValue},    {"ldappasswd", "-s", Form::kValue},
-    {"ldapwhoami", "-w", Form::kValue},    {"htpasswd", "-b", Form::kLast},
-    {"wpa_passphrase", "", Form::kLast},   {"mosquitto_pub", "-P", Form::kValue},
-    {"mosquitto_sub", "-P", Form::kValue}, {"sqlcmd", "-P", Form::kValue},
-    {"bcp", "-P", Form::kValue},           {"plink", "-pw", Form::kValue},
-    {"pscp", "-pw", Form::kValue},         {"mongo", "-p", Form::kValue},
-    {"mongosh", "-p", Form::kValue},       {"mongodump", "-p", Form::kValue},
-    {"mongorestore", "-p", Form::kValue},  {"cqlsh", "-p", Form::kValue},
-    {"nmcli", "password", Form::kValue},   {"secret", "-b", Form::kValue},
-    {"secret", "--body", Form::kValue},    {"xfreerdp", "/p:", Form::kRest},
-    {"rdesktop", "-p", Form::kValue},      {"useradd", "-p", Form::kValue},
+    {"sshpass", "-p", Form::kValue},
+    {"mysql", "-p", Form::kRest},
+    {"mysqldump", "-p", Form::kRest},
+    {"mysqladmin", "-p", Form::kRest},
+    {"mysqlimport", "-p", Form::kRest},
+    {"mariadb", "-p", Form::kRest},
+    {"mariadb-dump", "-p", Form::kRest},
+    {"login", "-p", Form::kValue},
+    {"curl", "-u", Form::kUser},
+    {"curl", "--user", Form::kUser},
+    {"curl", "-U", Form::kUser},
+    {"curl", "--proxy-user", Form::kUser},
+    {"curl", "-b", Form::kValue},
+    {"http", "-a", Form::kUser},
+    {"https", "-a", Form::kUser},
+    {"lftp", "-u", Form::kUser},
+    {"redis-cli", "-a", Form::kValue},
+    {"unzip", "-P", Form::kValue},
+    {"zip", "-P", Form::kValue},
+    {"7z", "-p", Form::kRest},
+    {"7za", "-p", Form::kRest},
+    {"7zr", "-p", Form::kRest},
+    {"7zz", "-p", Form::kRest},
+    {"rar", "-p", Form::kRest},
+    {"unrar", "-p", Form::kRest},
+    {"rar", "-hp", Form::kRest},
+    {"smbclient", "-U", Form::kUser},
+    {"rpcclient", "-U", Form::kUser},
+    {"ldapsearch", "-w", Form::kValue},
+    {"ldapadd", "-w", Form::kValue},
+    {"ldapmodify", "-w", Form::kValue},
+    {"ldapdelete", "-w", Form::kValue},
+    {"ldappasswd", "-w", Form::kValue},
+    {"ldappasswd", "-s", Form::kValue},
+    {"ldapwhoami", "-w", Form::kValue},
+    {"htpasswd", "-b", Form::kLast},
+    {"wpa_passphrase", "", Form::kLast},
+    {"mosquitto_pub", "-P", Form::kValue},
+    {"mosquitto_sub", "-P", Form::kValue},
+    {"sqlcmd", "-P", Form::kValue},
+    {"bcp", "-P", Form::kValue},
+    {"plink", "-pw", Form::kValue},
+    {"pscp", "-pw", Form::kValue},
+    {"mongo", "-p", Form::kValue},
+    {"mongosh", "-p", Form::kValue},
+    {"mongodump", "-p", Form::kValue},
+    {"mongorestore", "-p", Form::kValue},
+    {"cqlsh", "-p", Form::kValue},
+    {"nmcli", "password", Form::kValue},
+    {"secret", "-b", Form::kValue},
+    {"secret", "--body", Form::kValue},
+    {"xfreerdp", "/p:", Form::kRest},
+    {"rdesktop", "-p", Form::kValue},
+    {"useradd", "-p", Form::kValue},
     {"usermod", "-p", Form::kValue},
+    {"openssl", "-k", Form::kNext},
+    {"openssl", "-K", Form::kNext},
+    {"secret", "--from-literal", Form::kValue},
 };
 
 bool is_letter(char c) noexcept {
@@ -113,6 +148,10 @@ class Secrets {
     offset_ = begin;
     depth_ = depth;
     nodes(script->body);
+    if (!variables_.empty()) {  // once more: what they were assigned
+      inside_.clear();
+      nodes(script->body);
+    }
     const auto inside = std::exchange(inside_, {});
     for (const ByteRange& range : inside)
       look(range.first, range.second, depth + 1);
@@ -122,13 +161,19 @@ class Secrets {
 
  private:
   void add(std::size_t begin, std::size_t end) {
-    if (begin < end && end <= text_.size()) found_.emplace_back(begin, end);
+    if (begin >= end || end > text_.size()) return;
+    found_.emplace_back(begin, end);
+    // sshpass -p "$p": the variable has it, too.
+    std::string bare;
+    for (const char c : text_.substr(begin, end - begin)) {
+      if (std::string_view("\"{}").find(c) == std::string_view::npos) bare += c;
+    }
+    if (bare.starts_with('$')) variables_.push_back(bare.substr(1));
   }
 
   Piece piece_of(const shell::Word& word) const {
-    Piece out{
-        .begin = std::min(offset_ + static_cast<std::size_t>(word.span.begin), text_.size()),
-        .end = std::min(offset_ + static_cast<std::size_t>(word.span.end), text_.size())};
+    Piece out{.begin = std::min(offset_ + static_cast<std::size_t>(word.span.begin), text_.size()),
+              .end = std::min(offset_ + static_cast<std::size_t>(word.span.end), text_.size())};
     for (const char c : text_.substr(out.begin, out.end - out.begin)) {
       if (c != '\'' && c != '"' && c != '\\') out.bare += c;
     }
@@ -160,13 +205,18 @@ class Secrets {
       assignment(one);
     for (const shell::Word& word : node.words)
       this->word(word);
-    for (const shell::Redirect& redirect : node.redirects)
+    for (const shell::Redirect& redirect : node.redirects) {
       word(redirect.target);
+      const Piece target = piece_of(redirect.target);
+      const bool is_text = redirect.op == shell::RedirectOp::kHereString;
+      if (is_text && reads_secret(node)) add(target.begin, target.end);
+    }
     words(node);
   }
 
   void assignment(const shell::Assignment& one) {
-    if (is_secret_variable(one.name)) {
+    if (is_secret_variable(one.name) || stands_for_secret(one.name) ||
+        is_short(one.name, piece_of(one.value))) {
       const std::size_t begin = offset_ + static_cast<std::size_t>(one.span.begin);
       const std::size_t end = offset_ + static_cast<std::size_t>(one.span.end);
       const std::size_t equals = text_.find('=', begin);
@@ -175,6 +225,19 @@ class Secrets {
     word(one.value);
     for (const shell::ArrayElement& element : one.elements)
       word(element.value);
+  }
+
+  bool stands_for_secret(std::string_view name) const {
+    return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
+  }
+
+  // One of the short names, with a quoted text that has blanks and no variable.
+  bool is_short(std::string_view name, const Piece& value) const {
+    const std::string_view raw = text_.substr(value.begin, value.end - value.begin);
+    const std::size_t quote = raw.starts_with(name) ? name.size() + 1 : 0;  // behind `name=`
+    return std::find(std::begin(kShort), std::end(kShort), name) != std::end(kShort) &&
+           quote < raw.size() && (raw[quote] == '"' || raw[quote] == '\'') &&
+           raw.find(' ') != std::string_view::npos && raw.find_first_of("$`") == raw.npos;
   }
 
   // Commands in a word: substitutions, and quoted texts with a blank.
@@ -221,7 +284,7 @@ class Secrets {
     const bool is_alone = bare.size() == row.option.size();
     const bool is_long = row.option.starts_with("--");
     if (row.form == Form::kLast) return add(pieces.back().begin, pieces.back().end);
-    if (row.form == Form::kRest && is_alone) return;
+    if (row.form == (is_alone ? Form::kRest : Form::kNext)) return;
     if (is_alone && i + 1 == pieces.size()) return;
     if (!is_alone && is_long && bare[row.option.size()] != '=') return;
     const Piece& value = is_alone ? pieces[i + 1] : pieces[i];
@@ -237,7 +300,9 @@ class Secrets {
     if (bare.starts_with("pass:")) return add_behind(piece, ":");
     const std::size_t mark = bare.find_first_of("=: ");
     const std::string_view name = bare.substr(0, mark);
-    if (name.starts_with('$') || !is_secret_variable(name)) return;
+    const bool is_assignment = mark != std::string_view::npos && bare[mark] == '=';
+    const bool is_variable = is_assignment && (stands_for_secret(name) || is_short(name, piece));
+    if (name.starts_with('$') || !(is_secret_variable(name) || is_variable)) return;
     if (mark != std::string_view::npos && bare[mark] != ' ') {
       // "Cookie: x", TOKEN=x, token:x
       return add_behind(piece, bare.substr(mark, 1));
@@ -260,25 +325,32 @@ class Secrets {
   void pipeline(const shell::Node& node) {
     for (std::size_t i = 0; i + 1 < node.children.size(); ++i) {
       const shell::Node& from = node.children[i];
-      if (from.words.size() < 2 || !is_in(piece_of(from.words[0]).bare, {"echo", "printf"}))
-        continue;
-      bool reads = false;
-      std::string name;
-      for (const shell::Word& word : node.children[i + 1].words) {
-        const std::string bare = piece_of(word).bare;
-        if (name.empty()) name = bare;
-        reads = reads || (name == "sudo" && bare == "-S") || bare == "chpasswd" ||
-                (bare.starts_with("--") && is_secret_name(bare)) ||
-                (bare == "--stdin" && name == "passwd") || bare == "--with-token";
-      }
-      if (reads) add(piece_of(from.words[1]).begin, piece_of(from.words.back()).end);
+      const bool is_text =
+          from.words.size() >= 2 && is_in(piece_of(from.words[0]).bare, {"echo", "printf"});
+      if (is_text && reads_secret(node.children[i + 1]))
+        add(piece_of(from.words[1]).begin, piece_of(from.words.back()).end);
     }
+  }
+
+  // Whether the command takes a secret from its standard input.
+  bool reads_secret(const shell::Node& node) const {
+    bool reads = false;
+    std::string name;
+    for (const shell::Word& word : node.words) {
+      const std::string bare = piece_of(word).bare;
+      if (name.empty()) name = bare;
+      reads = reads || (name == "sudo" && bare == "-S") || bare == "chpasswd" ||
+              (bare.starts_with("--") && is_secret_name(bare)) ||
+              (bare == "--stdin" && name == "passwd") || bare == "--with-token";
+    }
+    return reads;
   }
 
   std::string_view text_;
   std::size_t offset_ = 0;  // of the command in it
   int depth_ = 0;
   std::vector<ByteRange> found_ = {}, inside_ = {};
+  std::vector<std::string> variables_ = {};  // that stand where a secret is
 };
 
 }  // namespace
