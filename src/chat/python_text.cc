@@ -1,5 +1,6 @@
 #include "chat/python_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -123,7 +124,16 @@ template void append_escape(jinja::String&, char32_t);
 template void append_repr_escaped(std::string&, std::string_view, char);
 template void append_repr_escaped(jinja::String&, std::string_view, char);
 
+// Most texts are short and plain: these are appended at once.
 void append_json_string(std::string& out, std::string_view text, bool ascii_only) {
+  char piece[48];
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
+  if (text.size() + 2 <= sizeof(piece) && std::all_of(text.begin(), text.end(), is_plain)) {
+    piece[0] = '"';
+    *std::copy(text.begin(), text.end(), piece + 1) = '"';
+    out.append(piece, text.size() + 2);
+    return;
+  }
   out += '"';
   append_json_escaped(out, text, ascii_only);
   out += '"';

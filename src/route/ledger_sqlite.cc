@@ -1,6 +1,10 @@
 // The ledger in a SQLite file: WAL, synchronous = FULL. BEGIN IMMEDIATE keeps other processes from
 // writing, so none can read a counter between this one's read and write of it. A process is gone
 // when no process of this machine has its id and start time.
+//
+// Entries have no index by time, as they had before 2026-11-26: each commit wrote a page more for
+// it, and it helped only who reads a short end of a long ledger (the last day of 116 in a million
+// entries: 6 ms with it, 65 without; the last 30 days: 252 and 292).
 #include <unistd.h>
 
 #include <charconv>
@@ -16,6 +20,11 @@ namespace {
 
 constexpr int kBusyMs = 10'000;  // another process writes
 
+// Pages of 4 KiB after which a commit moves those of the WAL to the file, with two more fsyncs. It
+// takes hardly longer for more of them, since they are the same few pages again and again; with
+// SQLite's 1,000 one was made each 1,240 requests of 16 clients, so that one in 80 waited for it.
+constexpr const char* kCheckpoint = "PRAGMA wal_autocheckpoint = 4000";
+
 constexpr const char* kSchema = R"(
 CREATE TABLE IF NOT EXISTS entry(
   id INTEGER PRIMARY KEY, owner TEXT NOT NULL, at INTEGER NOT NULL, provider TEXT NOT NULL,
@@ -26,7 +35,7 @@ CREATE TABLE IF NOT EXISTS entry(
   failed INTEGER NOT NULL DEFAULT 0, price TEXT NOT NULL DEFAULT '',
   requests INTEGER NOT NULL DEFAULT 1);
 CREATE INDEX IF NOT EXISTS entry_open ON entry(owner) WHERE state = 0;
-CREATE INDEX IF NOT EXISTS entry_at ON entry(at);
+DROP INDEX IF EXISTS entry_at;
 CREATE TABLE IF NOT EXISTS counter(
   budget TEXT NOT NULL, bucket INTEGER NOT NULL, used INTEGER NOT NULL, reserved INTEGER NOT NULL,
   PRIMARY KEY(budget, bucket)) WITHOUT ROWID;
@@ -232,6 +241,7 @@ Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& opti
   WICK_DO(execute(handle, "PRAGMA journal_mode = WAL"));
   WICK_DO(execute(handle,
                   options.is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"));
+  WICK_DO(execute(handle, kCheckpoint));
   WICK_DO(execute(handle, kSchema));
   WICK_DO(add_column(handle, "price",
                      "ALTER TABLE entry ADD COLUMN price TEXT NOT NULL DEFAULT ''"));

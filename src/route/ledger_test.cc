@@ -244,6 +244,24 @@ TEST(LedgerThread, WritesWhatCostsNothingLaterOrWithOthersOrInLargeGroups) {
   wait_for(1028);
 }
 
+TEST(LedgerOpen, DropsTheIndexByTimeThatOlderOnesHave) {
+  const wick::test::TempDir dir;
+  const std::string path = (dir.path() / "usage.db").string();
+  const auto open = [&] { return *Ledger::open({.path = path, .is_durable = false}); };
+  open()->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
+  const Database beside(handle);
+  const char* const sql = "CREATE INDEX entry_at ON entry(at)";
+  ASSERT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  const auto ledger = open();
+  EXPECT_EQ(ledger->usage(kNoon, false)->size(), 1U);
+  EXPECT_EQ(ledger->usage(kNoon + 1, false)->size(), 0U);
+  Statement count(handle, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'entry_at'");
+  ASSERT_TRUE(*count.step());
+  EXPECT_EQ(count.integer(0), 0);
+}
+
 TEST(LedgerThread, WritesOneEntryForAllThatCostNothingInASecond) {
   const wick::test::TempDir dir;
   const std::string path = (dir.path() / "usage.db").string();

@@ -44,9 +44,10 @@ class Statement {
     return *this;
   }
 
+  // `value` stays where it is until the statement has run.
   Statement& bind(int at, std::string_view value) {
     sqlite3_bind_text(handle_.get(), at, value.data(), static_cast<int>(value.size()),
-                      SQLITE_TRANSIENT);
+                      SQLITE_STATIC);
     return *this;
   }
 

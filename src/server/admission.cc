@@ -142,14 +142,14 @@ struct Admission::Place::Model {
 double Admission::Place::Model::wait_ms(int n, std::int64_t now_ns) const {
   const double mean = times.mean_ms(slots);
   if (slots == 0 || mean == 0) return 0;
+  const int n_free = std::max(0, slots - static_cast<int>(computed.size()));
+  const int behind = static_cast<int>(waiting.size()) + n - n_free;  // waits for so many ends
+  if (behind <= 0) return 0;
   std::vector<double> free_in;  // of each slot: ms
   for (const Entry& entry : computed) {
     const double age = static_cast<double>(now_ns - entry.begun_ns) * 1e-6;
     free_in.push_back(age < mean ? mean - age : age - mean / 2);
   }
-  const int n_free = std::max(0, slots - static_cast<int>(computed.size()));
-  const int behind = static_cast<int>(waiting.size()) + n - n_free;  // waits for so many ends
-  if (behind <= 0) return 0;
   free_in.insert(free_in.end(), static_cast<std::size_t>(n_free), mean);
   std::sort(free_in.begin(), free_in.end());
   const auto at = static_cast<std::size_t>(behind - 1);
