@@ -39,16 +39,18 @@ double ms_between(std::int64_t from, std::int64_t to) {
 // Shared by the reader and the thread of the transfers.
 class Stream final : public TransferSink {
  public:
-  // `setup.request` has only its time limit any more, and had a body of `n_sent_bytes`.
-  Stream(AnswerSetup setup, std::size_t n_sent_bytes, std::shared_ptr<Wake> wake)
-      : setup_(std::move(setup)),
-        n_sent_bytes_(n_sent_bytes),
+  // Of `setup.request` only what is told of it: a key has one place at a time.
+  Stream(AnswerSetup& setup, std::shared_ptr<Wake> wake)
+      : endpoint_(std::move(setup.endpoint)),
+        model_(std::move(setup.model)),
+        time_limit_ms_(setup.has_time_limit ? setup.request.total_ms : 0),
+        n_sent_bytes_(setup.request.body.size()),
         wake_(std::move(wake)),
         reader_(dialect().framing),
         decoder_(dialect().decoder()) {
-    report_.provider = setup_.endpoint->name;
-    report_.model = setup_.model;
-    report_.ignored = setup_.ignored;
+    report_.provider = endpoint_->name;
+    report_.model = model_;
+    report_.ignored = std::move(setup.ignored);
   }
 
   // The reader:
@@ -136,7 +138,7 @@ class Stream final : public TransferSink {
   }
 
  private:
-  const Dialect& dialect() const { return *setup_.endpoint->kind->dialect; }
+  const Dialect& dialect() const { return *endpoint_->kind->dialect; }
 
   bool is_full() {
     const std::lock_guard lock(mutex_);
@@ -151,7 +153,7 @@ class Stream final : public TransferSink {
       const std::size_t end = std::min(names.find(", ", begin), names.size());
       const std::lock_guard lock(mutex_);
       report_.ignored.push_back(
-          setting_of(*setup_.endpoint->kind, names.substr(begin, end - begin)));
+          setting_of(*endpoint_->kind, names.substr(begin, end - begin)));
       begin = end + 2;
     }
   }
@@ -218,10 +220,10 @@ class Stream final : public TransferSink {
 
   std::optional<Refusal> limit_or_refusal(const Error& error) const {
     Refusal refusal = transfer_refusal(error);
-    if (error.id == "total_timeout" && setup_.has_time_limit) {
+    if (error.id == "total_timeout" && time_limit_ms_ > 0) {
       refusal.error = {.code = ErrorCode::kCancelled,
                        .id = "time_limit",
-                       .message = cat("no whole answer within ", setup_.request.total_ms, " ms")};
+                       .message = cat("no whole answer within ", time_limit_ms_, " ms")};
     }
     return refusal;
   }
@@ -247,16 +249,16 @@ class Stream final : public TransferSink {
     const bool is_estimated = was_sent && !is_counted;
     DoneEvent done{.finish = out_.finish, .usage = usage(is_estimated)};
     if (done.finish == FinishReason::kNone) done.finish = FinishReason::kEos;
-    done.parameters = {{"provider", setup_.endpoint->name, "remote"},
-                       {"model", out_.model.empty() ? setup_.model : out_.model, "remote"}};
+    done.parameters = {{"provider", endpoint_->name, "remote"},
+                       {"model", out_.model.empty() ? model_ : out_.model, "remote"}};
     if (refusal && refusal->error.code == ErrorCode::kCancelled &&
         refusal->error.id == "cancelled") {
       done.finish = FinishReason::kCancelled;
     } else if (refusal) {
       done.finish = FinishReason::kError;
       done.error = refusal->error;
-      done.error->message = cat(setup_.endpoint->name, ": ",
-                                without_key(refusal->error.message, setup_.endpoint->key));
+      done.error->message =
+          cat(endpoint_->name, ": ", without_key(refusal->error.message, endpoint_->key));
     }
     const std::lock_guard lock(mutex_);
     is_over_ = true;
@@ -274,7 +276,9 @@ class Stream final : public TransferSink {
     wake_->set();
   }
 
-  const AnswerSetup setup_;
+  const std::shared_ptr<const Endpoint> endpoint_;
+  const std::string model_;
+  const std::int64_t time_limit_ms_;  // the client's; 0: none
   const std::size_t n_sent_bytes_;
   const std::shared_ptr<Wake> wake_;
   const std::int64_t started_ = monotonic_ns();
@@ -382,11 +386,8 @@ std::vector<std::string> request_headers(const Endpoint& endpoint) {
 Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake) {
   if (wake == nullptr) wake = std::make_shared<Wake>();
-  TransferRequest request = std::exchange(setup.request, {});  // a key has one place at a time
-  setup.request.total_ms = request.total_ms;
-  const std::size_t n_bytes = request.body.size();
-  const auto stream = std::make_shared<Stream>(std::move(setup), n_bytes, wake);
-  WICK_TRY(auto transfer, transfers.start(std::move(request), stream));
+  const auto stream = std::make_shared<Stream>(setup, wake);
+  WICK_TRY(auto transfer, transfers.start(std::move(setup.request), stream));
   stream->begin(std::move(transfer));
   return std::unique_ptr<Answer>(std::make_unique<RemoteAnswer>(stream, std::move(wake)));
 }
