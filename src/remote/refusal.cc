@@ -55,9 +55,16 @@ constexpr Telling kTelling[] = {
     {"prompt is too long", Failure::kContextLength},
     {"exceeds the maximum number of tokens", Failure::kContextLength},
     {"input token count", Failure::kContextLength},
+    {"exceed context limit", Failure::kContextLength},      // Anthropic's, with max_tokens
+    {"maximum model length", Failure::kContextLength},      // vLLM's
+    {"model's context length", Failure::kContextLength},    // SGLang's
+    {"available context size", Failure::kContextLength},    // llama.cpp's
     {"content_policy", Failure::kContentPolicy},
     {"content_filter", Failure::kContentPolicy},
     {"content management policy", Failure::kContentPolicy},
+    {"was flagged", Failure::kContentPolicy},               // OpenAI's 400, OpenRouter's 403
+    {"credit balance is too low", Failure::kQuota},         // Anthropic's, with 400
+    {"api key not valid", Failure::kCredential},            // Gemini's, with 400
     {"model_not_found", Failure::kNoModel},
     {"deploymentnotfound", Failure::kNoModel},
 };
@@ -144,6 +151,8 @@ const JsonValue* error_in(const JsonValue* body) {
   return error != nullptr ? error : body;
 }
 
+constexpr std::string_view kWrongPlace = "check the provider's endpoint, most end in /v1";
+
 }  // namespace
 
 Refusal read_refusal(int status, const JsonValue* body) {
@@ -153,9 +162,12 @@ Refusal read_refusal(int status, const JsonValue* body) {
   std::string words = message;
   for (const std::string_view key : {"code", "type", "status"})
     words += cat(" ", text_of(error, key));
-  message = message.empty() ? cat("status ", status)
-                            : cat("status ", status, ": ", printable(message, kMaxMessageBytes));
-  return refusal_of(failure_of(status, ascii_lower(words)), status, std::move(message));
+  const bool is_silent = message.empty();
+  message = is_silent ? cat("status ", status)
+                      : cat("status ", status, ": ", printable(message, kMaxMessageBytes));
+  Refusal out = refusal_of(failure_of(status, ascii_lower(words)), status, std::move(message));
+  if (is_silent && (status == 404 || status == 405 || status < 400)) out.error.hint = kWrongPlace;
+  return out;
 }
 
 std::optional<Refusal> stream_refusal(Json view) {
@@ -191,6 +203,14 @@ Refusal transfer_refusal(const Error& error) {
 
 Refusal bad_answer(std::string_view what) {
   return refusal_of(Failure::kBadAnswer, 0, std::string(what));
+}
+
+Refusal no_json(std::string_view content_type) {
+  const std::string type =
+      content_type.empty() ? "of no type" : cat(printable(content_type, kMaxMessageBytes));
+  Refusal out = bad_answer(cat("the answer is ", type, ", wanted is JSON or a stream of it"));
+  out.error.hint = kWrongPlace;
+  return out;
 }
 
 std::int64_t retry_after_ms(const TransferHead& head, std::int64_t unix_s) {

@@ -26,6 +26,8 @@ std::optional<Refusal> stream_refusal(Json frame);
 // Of what Transfers report.
 Refusal transfer_refusal(const Error& error);
 Refusal bad_answer(std::string_view what);
+// Of a whole body that is something else, such as the page of a proxy.
+Refusal no_json(std::string_view content_type);
 
 // In milliseconds from now, of retry-after-ms and Retry-After (seconds or a date); -1 = not told.
 std::int64_t retry_after_ms(const TransferHead& head, std::int64_t unix_s);

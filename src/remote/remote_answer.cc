@@ -96,8 +96,9 @@ class Stream final : public TransferSink {
   void head(TransferHead head) override {
     head_ = std::move(head);
     is_refused_ = head_.status < 200 || head_.status > 299;
-    is_whole_ = is_refused_ ||
-                (dialect().framing == Framing::kSse && head_.content_type == "application/json");
+    const bool is_json = head_.content_type == "application/json";
+    is_whole_ = is_refused_ || head_.content_type == "text/html" ||
+                (dialect().framing == Framing::kSse && is_json);
     add_ignored_there();
     if (is_whole_) return;
     is_accepted_ = true;
@@ -194,7 +195,7 @@ class Stream final : public TransferSink {
       return finish(read_refusal(head_.status, body ? &*body : nullptr));
     }
     const auto read = read_frame(whole_, [this](Json frame) { add_frame(frame); });
-    if (!read) return finish(bad_answer("the answer is no JSON"));
+    if (!read) return finish(no_json(head_.content_type));
     deliver();
     if (!out_.refusal && out_.finish == FinishReason::kNone && out_.n_bytes == 0)
       out_.refusal = bad_answer("the JSON is no answer");
@@ -356,7 +357,7 @@ class WholeBody final : public TransferSink {
     auto body = parse_frame(body_);
     if (head_.status != 200)
       return failed(read_refusal(head_.status, body ? &*body : nullptr), report);
-    if (!body) return failed(bad_answer("the answer is no JSON"), report);
+    if (!body) return failed(no_json(head_.content_type), report);
     return body;
   }
 

@@ -219,6 +219,14 @@ TEST_P(RemoteProvider, StatusesMeanFailures) {
        Failure::kContextLength, "context_length_exceeded"},
       {"400 No", R"({"error":{"message":"x","code":"content_filter"}})", Failure::kContentPolicy,
        "content_policy"},
+      {"403 No", R"({"error":{"message":"requires moderation and your input was flagged"}})",
+       Failure::kContentPolicy, "content_policy"},
+      {"400 No", R"({"error":{"message":"Your credit balance is too low to access the API"}})",
+       Failure::kQuota, "provider_quota"},
+      {"400 No", R"([{"error":{"message":"API key not valid.","status":"INVALID_ARGUMENT"}}])",
+       Failure::kCredential, "provider_credential"},
+      {"400 No", R"({"error":{"message":"input length and `max_tokens` exceed context limit"}})",
+       Failure::kContextLength, "context_length_exceeded"},
       {"422 No", R"({"detail":"x"})", Failure::kRequest, "provider_refused"},
       {"413 No", "", Failure::kRequest, "provider_refused"},
       {"429 No", R"({"error":{"message":"slow"}})", Failure::kRateLimit, "provider_rate_limit"},
@@ -260,6 +268,22 @@ TEST_P(RemoteProvider, AWholeAnswerInsteadOfAStreamIsReadToo) {
                   R"("usage":{"prompt_tokens":1,"completion_tokens":1}})"});
   EXPECT_EQ(asked.whole.completion.text, "Hi");
   EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 1);
+}
+
+// Of a captive portal, a proxy, or an endpoint without /v1.
+TEST_P(RemoteProvider, APageInsteadOfAnAnswerIsNamedAndNotAskedForAgain) {
+  for (const char* const kind : {"openai", "ollama"}) {
+    const Asked page = ask_script({test::http_head("200 OK", "text/html; charset=utf-8"),
+                                   "<html>Log in</html>"}, kind);
+    EXPECT_EQ(page.report.failure, Failure::kBadAnswer);
+    ASSERT_TRUE(page.whole.error);
+    EXPECT_EQ(page.whole.error->message,
+              "up: the answer is text/html, wanted is JSON or a stream of it");
+    EXPECT_EQ(page.whole.error->hint, "check the provider's endpoint, most end in /v1");
+  }
+  const std::string head = test::http_head("404 No", "application/json");
+  EXPECT_NE(ask_script({head, R"({"detail":"Not Found"})"}).whole.error->hint, "");
+  EXPECT_EQ(ask_script({head, R"({"error":{"message":"no model"}})"}).whole.error->hint, "");
 }
 
 TEST_P(RemoteProvider, MissingUsageIsEstimatedAndSaysSo) {

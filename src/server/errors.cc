@@ -105,7 +105,10 @@ ApiError api_error(const Error& error) {
     if (out.param.empty()) out.param = "model";
   }
   const bool is_too_large = out.status == 429 && error.code == ErrorCode::kInvalid;
-  out.is_final = is_rule_refusal(error) || is_too_large;
+  // A key that a remote API refused: this provider is not asked for a while.
+  const bool is_refused_key = error.id == "provider_credential" || error.id == "provider_quota" ||
+                              error.id == "no_key";
+  out.is_final = is_rule_refusal(error) || is_too_large || is_refused_key;
   if (is_rule_refusal(error)) {
     out.code = kQuota;
   } else if (error.code == ErrorCode::kUnavailable) {
