@@ -140,6 +140,49 @@ class Reach(unittest.TestCase):
                               cwd=self.home.work)
         self.assertEqual((done.returncode, b"hint: " in done.stderr), (4, True))
 
+    def serve_and_ask(self, program, model, asked, secrets):
+        """What the server and each (arguments, standard input) of `asked` printed; the server has secrets in its environment, too."""
+        runtime = self.home.folder / "runtime"
+        runtime.mkdir(mode=0o700, exist_ok=True)
+        environment = {**self.home.environment, "XDG_RUNTIME_DIR": str(runtime), "WICK_LOCAL_THREADS": "1",
+                       **{f"SECRET_{n}": secret for n, secret in enumerate(secrets)}}
+        environment.pop("WICK_LOCAL_MODEL_PATH")
+        with subprocess.Popen([program, "serve", "-m", model, "--unix", runtime / "wick.sock"], env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=self.home.work) as server:
+            self.addCleanup(server.kill)
+            self.assertIn(b"listening", server.stdout.readline())
+            done = [subprocess.run([WICK, "ask", "--offline", "--shell", "bash", *words], env=environment, capture_output=True, timeout=60,
+                                   input=text.encode(), cwd=self.home.work) for words, text in asked]
+            server.terminate()
+            out, log = server.communicate(timeout=30)
+        return out.decode() + log.decode(), done
+
+    def test_no_canary_is_in_the_log_of_a_server_or_in_the_history(self):
+        canaries = [f"canary{n:02}x{os.urandom(8).hex()}" for n in range(50)]
+        environment, listing, stdin, command = canaries[:20], canaries[20:30], canaries[30:40], canaries[40:]
+        for canary in listing:
+            (self.home.work / canary).touch()
+        model = self.home.folder / "tiny.gguf"
+        tiny.write_model(model, context=2048)
+        sentence = f"log in with password={command[0]} and --token {command[1]}"
+        asked = [(("list", "files"), " ".join(stdin)), (("--json", sentence), ""), (("list",), " ".join(stdin) * 200)]  # the last is too long
+        log, done = self.serve_and_ask(WICK, model, asked, environment)
+        self.assertGreaterEqual(log.count("/v1/chat/completions"), 2)
+        self.assertEqual(done[2].returncode, 2, done[2])
+        says = (f"curl -u me:{command[2]} http://x", f"mysql -p{command[3]} db", f"export API_TOKEN='two words {command[4]}'",
+                f"q={command[5]}; sshpass -p $q ssh h", f"echo {command[6]} | sudo -S ls", f"curl -H 'Authorization: Bearer {command[7]}' http://x",
+                f"psql postgresql://u:{command[8]}@h/db", f"docker login -u me -p {command[9]} r")
+        self.home.says(*(f"```bash\n{line}\n```" for line in says))
+        more, answers = self.serve_and_ask(PROGRAM, f"lines:{self.home.lines}", [(("do", "it"), " ".join(stdin))] * len(says), environment)
+        self.assertEqual([one.stdout.decode() for one in answers], [line + "\n" for line in says])
+        self.assertEqual(more.count("/v1/chat/completions"), len(says))
+        history = (self.home.home / ".local/state/wick/history.jsonl").read_text()
+        self.assertIn("***", history)
+        self.assertGreaterEqual(history.count("\n"), len(says))
+        written = "".join(path.read_text(errors="replace") for top in (self.home.home, self.home.folder / "store") for path in top.rglob("*") if path.is_file())
+        for canary in canaries:
+            self.assertNotIn(canary, log + more + history + written)
+
     def test_a_running_server_sends_nothing_to_a_remote_model(self):
         self.start_upstream('["m", "tiny"]', "free = true\n")
         model = self.home.folder / "tiny.gguf"
