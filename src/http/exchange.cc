@@ -34,6 +34,7 @@ std::string request_id(const Head& head, std::uint64_t seed, std::uint64_t numbe
 }
 
 bool is_json(std::string_view type) {
+  if (type == "application/json") return true;  // nearly always
   const std::size_t end = std::min(type.find(';'), type.size());
   std::string media = ascii_lower(type.substr(0, end));
   while (!media.empty() && (media.back() == ' ' || media.back() == '\t'))
@@ -79,8 +80,10 @@ Exchange::Exchange(Site& site, Outbox& outbox, Head head)
 
 Exchange::~Exchange() {
   if (has_begun_) {
-    site_.workers->withdraw(number_);
-    site_.slow_workers->withdraw(number_);
+    if (is_queued_) {
+      site_.workers->withdraw(number_);
+      site_.slow_workers->withdraw(number_);
+    }
     site_.under_way.erase(number_);
   }
   site_.bodies_bytes -= body_bytes_;
@@ -238,7 +241,7 @@ void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {
   const bool is_slow = request.body.size() >= kSlowBodyBytes;
   const auto shared = std::make_shared<Request>(std::move(request));
   Workers& workers = is_slow ? *site_.slow_workers : *site_.workers;
-  const bool is_queued = workers.submit(
+  is_queued_ = workers.submit(
       number_,
       [&site = site_, number = number_, handler = &route_->handler, shared, wake, is_large] {
         const auto reply = std::make_shared<Reply>();
@@ -257,7 +260,7 @@ void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {
         }));
         if (is_large) trim_heap();
       });
-  if (is_queued) return;
+  if (is_queued_) return;
   refuse({.status = 503,
           .code = "overloaded",
           .message = "the server has more requests than it can take; try again",

@@ -87,6 +87,7 @@ class Exchange final : public Writer {
   std::size_t body_bytes_ = 0, sent_bytes_ = 0;
   int status_ = 0;          // of what has been begun
   bool has_begun_ = false;  // a handler was asked
+  bool is_queued_ = false;  // for a worker
   bool counts_key_ = false, keeps_alive_ = true, is_over_ = false, wants_socket_ = false;
   bool is_streaming_ = false;
   bool is_full_ = false;  // the Work had to stop for lack of room

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 #include <ctime>
 
 #include "base/strings.h"
@@ -11,15 +13,35 @@ namespace wick::http {
 
 namespace {
 
+bool is_unsafe(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
+// Copies `text`, eight bytes at once where none of them is unsafe.
+char* copy_safe(std::string_view text, char* to) noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, sizeof(bytes));
+    const std::uint64_t deleted = bytes ^ (kOnes * 0x7F);  // 0 where a byte is DEL
+    const std::uint64_t unsafe =
+        (((bytes - kOnes * 0x20) & ~bytes) | ((deleted - kOnes) & ~deleted)) & kHigh;
+    if (unsafe != 0) break;
+    std::memcpy(to + at, &bytes, sizeof(bytes));
+  }
+  return std::replace_copy_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), to + at,
+                              is_unsafe, '?');
+}
+
 void append_header(std::string& out, std::string_view name, std::string_view value) {
-  const auto is_unsafe = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   constexpr std::string_view kBetween = ": ", kEnd = "\r\n";
   const std::size_t begin = out.size();
   out.resize(begin + name.size() + kBetween.size() + value.size() + kEnd.size());
   char* at = out.data() + begin;
-  at = std::replace_copy_if(name.begin(), name.end(), at, is_unsafe, '?');
+  at = copy_safe(name, at);
   at = std::copy(kBetween.begin(), kBetween.end(), at);
-  at = std::replace_copy_if(value.begin(), value.end(), at, is_unsafe, '?');
+  at = copy_safe(value, at);
   std::copy(kEnd.begin(), kEnd.end(), at);
 }
 

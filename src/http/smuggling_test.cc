@@ -1,6 +1,8 @@
 // Every form of a request that two programs could read differently is refused, and the connection
 // ends: nobody knows where the next request begins. Also what the pipelines and methods promise.
+#include "base/strings.h"
 #include "http/fixture_test.h"
+#include "http/response.h"
 
 namespace wick::http::test {
 namespace {
@@ -265,6 +267,19 @@ TEST(HttpRequests, AnswersCannotBeSplitByWhatAHandlerPutsIntoAHeader) {
   const Answer answer = server.ask(request("GET /unsafe"));
   EXPECT_EQ(answer.header("x-warning"), "a??set-cookie: b");
   EXPECT_EQ(answer.header("set-cookie"), "");
+}
+
+TEST(HttpRequests, NoControlCharacterOfAHeaderGoesOutWhereverItStands) {
+  for (std::size_t at = 0; at < 18; ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string value(18, 'a'), wanted(18, 'a');
+      value[at] = static_cast<char>(byte);
+      wanted[at] = byte < 0x20 || byte == 0x7F ? '?' : value[at];
+      std::string out;
+      append_head(out, {.headers = {{"x-value", value}}}, {.length = 0});
+      ASSERT_NE(out.find(cat("\r\nx-value: ", wanted, "\r\n")), std::string::npos) << byte << at;
+    }
+  }
 }
 
 TEST(HttpRequests, WhoseHandlerThrowsAreOneErrorAndNoMore) {

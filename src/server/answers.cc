@@ -70,6 +70,11 @@ Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
 
 namespace {
 
+// Whether somebody wants to know of requests.
+bool has_span(const Context& context) {
+  return context.options.traces != nullptr || context.options.audit != nullptr;
+}
+
 Error cancelled(bool is_stopping) {
   return {.code = ErrorCode::kCancelled,
           .id = "cancelled",
@@ -119,20 +124,24 @@ class AnswersWork final : public http::Work {
 
   void count(std::size_t choice, const DoneEvent& event) {
     ++n_ended_;
-    setup_.span.provider = setup_.started.answers[choice]->report().provider;
-    for (const EffectiveParameter& one : event.parameters) {
-      const auto* const rule = std::get_if<std::string>(&one.value);
-      if (one.key == "route" && rule != nullptr) setup_.span.rule = *rule;
-    }
+    if (has_span(*setup_.context)) note_in_span(choice, event);
     if (setup_.started.place != nullptr) setup_.started.place->end(event.usage);
     usage_.add(event.usage, n_ended_ == 1);
     n_tokens_ += event.usage.prompt_tokens + event.usage.generated_tokens;
     const bool is_last = n_ended_ == static_cast<int>(wholes_.size());
     if (is_last && setup_.started.pass != nullptr) setup_.started.pass->used(n_tokens_);
-    setup_.span.finish = name(event.finish);
-    if (const auto error = failure(event)) setup_.span.error = error->id;
     pace_->end(now_ns());
     setup_.context->counters.add(event);
+  }
+
+  void note_in_span(std::size_t choice, const DoneEvent& event) {
+    setup_.span.provider = setup_.started.answers[choice]->report().provider;
+    for (const EffectiveParameter& one : event.parameters) {
+      const auto* const rule = std::get_if<std::string>(&one.value);
+      if (one.key == "route" && rule != nullptr) setup_.span.rule = *rule;
+    }
+    setup_.span.finish = name(event.finish);
+    if (const auto error = failure(event)) setup_.span.error = error->id;
   }
 
   State gather(http::Writer& out) {
@@ -272,7 +281,7 @@ class AnswersWork final : public http::Work {
 }  // namespace
 
 Span begin_span(const Context& context, const ParsedRequest& parsed, std::string_view operation) {
-  if (context.options.traces == nullptr && context.options.audit == nullptr) return {};
+  if (!has_span(context)) return {};
   return {.parent = parse_trace_parent(parsed.trace_parent),
           .request_id = parsed.request_id,
           .model = parsed.request.model,
