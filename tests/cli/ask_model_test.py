@@ -16,7 +16,7 @@ import tiny
 WICK = pathlib.Path(sys.argv.pop(1)).resolve()
 MODEL = tiny.default_model()
 SENTENCES = ["list all files", "find text files", "show current directory", "git status", "show disk usage", "count the lines of a.txt",
-             "print the date", "show the last lines of a.txt", "who am i", "show memory usage"]
+             "print the date", "show the last lines of a.txt", "who am i", "find python files modified today"]
 
 
 class WithModel(unittest.TestCase):
