@@ -2,33 +2,27 @@
 
 #include <gtest/gtest.h>
 
-// Of SQLite, which this test is not linked with.
-extern "C" {
-int sqlite3_strnicmp(const char*, const char*, int);
-char* sqlite3_snprintf(int, char*, const char*, ...);
-}
+#include <cmath>
+
+// Instead of the library's that this program is linked with.
+#define WICK_TEST_FUNCTIONS(each) each(jn) each(drem)
 
 namespace wick {
-namespace {
-
-#define WICK_TEST_FUNCTIONS(each) each(sqlite3_strnicmp) each(sqlite3_snprintf)
-
-}  // namespace
 
 WICK_LATE_FUNCTIONS(WICK_TEST_FUNCTIONS);
 
 namespace {
 
 TEST(LateFunctions, PassArgumentsAndResultsOn) {
-  SharedLibrary library("libsqlite3.so.0");
+  EXPECT_EQ(wick_slot_jn, nullptr);
+  SharedLibrary library("libm.so.6");
   WICK_FIND_FUNCTIONS(library, WICK_TEST_FUNCTIONS)
-  ASSERT_TRUE(library.check("no_libsqlite3", ""));
-  EXPECT_EQ(sqlite3_strnicmp("Wick", "wIck and more", 4), 0);
-  EXPECT_NE(sqlite3_strnicmp("Wick", "wax", 4), 0);
-  char text[100];  // in registers of both kinds, and on the stack
-  sqlite3_snprintf(sizeof(text), text, "%d %s %.2f %d %d %d %.1f %s", 1, "two", 3.25, 4, 5, 6, 7.5,
-                   "eight");
-  EXPECT_STREQ(text, "1 two 3.25 4 5 6 7.5 eight");
+  ASSERT_TRUE(library.check("no_libm", ""));
+  EXPECT_NE(wick_slot_jn, wick_slot_drem);
+  const volatile int two = 2;  // so that the compiler computes nothing
+  const volatile double one = 1, seven = 7, four = 4;
+  EXPECT_NEAR(::jn(two, one), 0.11490348493190048, 1e-15);
+  EXPECT_EQ(::drem(seven, four), -1);
 }
 
 }  // namespace
