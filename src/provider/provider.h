@@ -54,6 +54,7 @@ struct EmbedTexts {  // a request for embeddings
   EmbedOptions options = {};
   std::string key = {}, tag = {};  // these three as in Request
   int hops = 0;
+  int dimensions = 0;  // of each vector, for remote APIs that shorten them; 0 = the model's
   RemoteFields remote_fields = {};
   AnswerReport* report = nullptr;  // remote providers and the router write it
 };

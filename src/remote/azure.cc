@@ -23,10 +23,9 @@ Result<Call> chat(const Endpoint& endpoint, const Request& request) {
               .body = std::move(body)};
 }
 
-Result<Call> embed(const Endpoint& endpoint, const std::string& model,
-                   std::span<const std::string> texts) {
-  WICK_TRY(Call call, kOpenAi.embed(endpoint, model, texts));
-  call.path = path_of(endpoint, model, "/embeddings");
+Result<Call> embed(const Endpoint& endpoint, const EmbedTexts& request) {
+  WICK_TRY(Call call, kOpenAi.embed(endpoint, request));
+  call.path = path_of(endpoint, request.model, "/embeddings");
   return call;
 }
 

@@ -71,8 +71,7 @@ struct Dialect {
   SentFields fields = {};  // that chat() sends
   std::unique_ptr<Decoder> (*decoder)() = nullptr;
   // Embeddings; null: the API has none.
-  Result<Call> (*embed)(const Endpoint& endpoint, const std::string& model,
-                        std::span<const std::string> texts) = nullptr;
+  Result<Call> (*embed)(const Endpoint& endpoint, const EmbedTexts& request) = nullptr;
   Result<std::vector<Embedding>> (*read_embeddings)(const JsonValue& answer) = nullptr;
   // Of one request for embeddings; more are sent in several. Answers of so many vectors with 4,096
   // numbers are shorter than kMaxWholeBytes.

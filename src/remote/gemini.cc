@@ -197,14 +197,15 @@ std::unique_ptr<Decoder> decoder() {
   return std::make_unique<GeminiDecoder>();
 }
 
-Result<Call> embed(const Endpoint&, const std::string& model, std::span<const std::string> texts) {
+Result<Call> embed(const Endpoint&, const EmbedTexts& asked) {
   Array requests;
-  for (const std::string& text : texts) {
-    requests.emplace_back(
-        json_object({{"model", cat(kPrefix, model)},
-                     {"content", json_object({{"parts", Array{text_part(text)}}})}}));
+  for (const std::string& text : asked.texts) {
+    Object one = json_object({{"model", cat(kPrefix, asked.model)},
+                              {"content", json_object({{"parts", Array{text_part(text)}}})}});
+    if (asked.dimensions > 0) one["outputDimensionality"] = asked.dimensions;
+    requests.emplace_back(std::move(one));
   }
-  return Call{.path = cat("/models/", escape_path_part(model), ":batchEmbedContents"),
+  return Call{.path = cat("/models/", escape_path_part(asked.model), ":batchEmbedContents"),
               .body = json_object({{"requests", std::move(requests)}})};
 }
 

@@ -140,12 +140,13 @@ std::unique_ptr<Decoder> decoder() {
   return std::make_unique<OllamaDecoder>();
 }
 
-Result<Call> embed(const Endpoint&, const std::string& model, std::span<const std::string> texts) {
+Result<Call> embed(const Endpoint&, const EmbedTexts& request) {
   Array input;
-  for (const std::string& text : texts)
+  for (const std::string& text : request.texts)
     input.emplace_back(text);
-  return Call{.path = "/embed",
-              .body = json_object({{"model", model}, {"input", std::move(input)}})};
+  Object body = json_object({{"model", request.model}, {"input", std::move(input)}});
+  if (request.dimensions > 0) body["dimensions"] = request.dimensions;
+  return Call{.path = "/embed", .body = std::move(body)};
 }
 
 Result<std::vector<Embedding>> read_embeddings(const JsonValue& answer) {

@@ -259,13 +259,14 @@ class OpenAiDecoder final : public Decoder {
   std::string last_id_ = {};
 };
 
-Result<Call> embed(const Endpoint&, const std::string& model, std::span<const std::string> texts) {
+Result<Call> embed(const Endpoint&, const EmbedTexts& request) {
   Array input;
-  for (const std::string& text : texts)
+  for (const std::string& text : request.texts)
     input.emplace_back(text);
-  return Call{.path = "/embeddings",
-              .body = json_object(
-                  {{"model", model}, {"input", std::move(input)}, {"encoding_format", "float"}})};
+  Object body = json_object(
+      {{"model", request.model}, {"input", std::move(input)}, {"encoding_format", "float"}});
+  if (request.dimensions > 0) body["dimensions"] = request.dimensions;
+  return Call{.path = "/embeddings", .body = std::move(body)};
 }
 
 }  // namespace

@@ -90,9 +90,11 @@ class RemoteProvider final : public Provider {
     if (request.hops >= kMaxHops) return loop(request.hops);
     const std::span<const std::string> texts = request.texts;
     std::vector<Embedding> embeddings;
+    EmbedTexts some = request;
+    some.model = name;
     for (std::size_t at = 0; at < texts.size(); at += dialect().max_texts) {
-      const auto some = texts.subspan(at, std::min(dialect().max_texts, texts.size() - at));
-      auto found = embed_some(name, some, request, report);
+      some.texts = texts.subspan(at, std::min(dialect().max_texts, texts.size() - at));
+      auto found = embed_some(some, report);
       if (!found && at > 0) may_be_billed(report);
       if (!found) return found;
       embeddings.insert(embeddings.end(), std::make_move_iterator(found->begin()),
@@ -117,11 +119,9 @@ class RemoteProvider final : public Provider {
     if (report.failure == Failure::kNetwork) report.failure = Failure::kTimeout;
   }
 
-  Result<std::vector<Embedding>> embed_some(const std::string& model,
-                                            std::span<const std::string> texts,
-                                            const EmbedTexts& request,
+  Result<std::vector<Embedding>> embed_some(const EmbedTexts& request,
                                             AnswerReport& report) const {
-    WICK_TRY(Call call, dialect().embed(*endpoint_, model, texts));
+    WICK_TRY(Call call, dialect().embed(*endpoint_, request));
     add_remote_fields(*endpoint_->kind, request.remote_fields, call.body);
     TransferRequest sent = to_send(std::move(call));
     count_hop(request.hops, sent);

@@ -535,14 +535,16 @@ TEST_P(RemoteProvider, EmbeddingsOfEachDialect) {
       "model":"text-embedding-3-small","usage":{"prompt_tokens":4,"total_tokens":4}})";
   const char* const body = R"("input": ["x", "y"])";
   const EmbedRow rows[] = {
-      {"openai", {"POST /embeddings ", "Authorization: Bearer sk-", body, "float"}, openai, 4},
+      {"openai", {"POST /embeddings ", "Authorization: Bearer sk-", body, R"("dimensions": 2)"}, openai, 4},
       {"azure",
-       {"POST /openai/deployments/m/embeddings?api-version=2024-10-21 ", "api-key: sk-", body},
+       {"POST /openai/deployments/m/embeddings?api-version=2024-10-21 ", "api-key: sk-", body,
+        R"("dimensions": 2)"},
        openai,
        4},
       {"gemini",
        {"POST /models/m:batchEmbedContents ", "x-goog-api-key: sk-",
-        R"({"model": "models/m", "content": {"parts": [{"text": "x"}]}})"},
+        R"({"model": "models/m", "content": {"parts": [{"text": "x"}]}, )"
+        R"("outputDimensionality": 2})"},
        R"({"embeddings":[{"values":[1,0.5]},{"values":[0.25,-2]}],
            "usageMetadata":{"promptTokenCount":4}})",
        4},
@@ -551,7 +553,7 @@ TEST_P(RemoteProvider, EmbeddingsOfEachDialect) {
        R"({"embeddings":[{"values":[1,0.5]},{"values":[0.25,-2]}]})",
        0},
       {"ollama",
-       {"POST /embed ", R"("model": "m")", body},
+       {"POST /embed ", R"("model": "m")", body, R"("dimensions": 2)"},
        R"({"model":"m","embeddings":[[1,0.5],[0.25,-2]],"total_duration":14143917,
            "load_duration":1019500,"prompt_eval_count":4})",
        4},
@@ -562,8 +564,16 @@ TEST_P(RemoteProvider, EmbeddingsOfEachDialect) {
     test::ScriptedUpstream upstream(
         {{.bytes = {test::http_head("200 OK", "application/json"), row.answer}}});
     const auto provider = make_remote_provider(endpoint(row.kind, upstream.url()), transfers());
-    const auto embedded = provider->embed({.model = "m", .texts = texts});
+    AnswerReport report;
+    const auto embedded = provider->embed({.model = "m",
+                                           .texts = texts,
+                                           .options = {.pooling = "mean"},
+                                           .dimensions = 2,
+                                           .remote_fields = {{"verbosity", "1"}},
+                                           .report = &report});
     ASSERT_TRUE(embedded) << to_string(embedded.error());
+    EXPECT_EQ(report.ignored.front(), "pooling");
+    EXPECT_EQ(report.ignored.size(), std::string_view(row.kind) == "openai" ? 1U : 2U);
     EXPECT_EQ(embedded->at(0).values, (std::vector<float>{1, 0.5F}));
     EXPECT_EQ(embedded->at(1).values, (std::vector<float>{0.25F, -2}));
     EXPECT_EQ(embedded->at(0).tokens + embedded->at(1).tokens, row.tokens);

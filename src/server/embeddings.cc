@@ -27,6 +27,7 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
   }
   EmbedTexts request = embed_request(parsed, gone);
   request.options.pooling = parsed.embed.pooling;
+  request.dimensions = parsed.embed.dimensions.value_or(0);
   request.report = &report;
   std::vector<std::string> texts;
   std::vector<std::vector<TokenId>> ids;
