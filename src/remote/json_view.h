@@ -34,7 +34,7 @@ class Json {
   friend struct JsonAccess;  // simdjson's header is in json_view.cc alone
 
   const void* document_ = nullptr;
-  std::size_t at_ = 0;
+  [[maybe_unused]] std::size_t at_ = 0;  // json_view.cc reads both as one value of simdjson
 };
 
 inline Json find(Json value, std::string_view key) {
