@@ -535,7 +535,10 @@ TEST_P(RemoteProvider, EmbeddingsOfEachDialect) {
       "model":"text-embedding-3-small","usage":{"prompt_tokens":4,"total_tokens":4}})";
   const char* const body = R"("input": ["x", "y"])";
   const EmbedRow rows[] = {
-      {"openai", {"POST /embeddings ", "Authorization: Bearer sk-", body, R"("dimensions": 2)"}, openai, 4},
+      {"openai",
+       {"POST /embeddings ", "Authorization: Bearer sk-", body, R"("dimensions": 2)"},
+       openai,
+       4},
       {"azure",
        {"POST /openai/deployments/m/embeddings?api-version=2024-10-21 ", "api-key: sk-", body,
         R"("dimensions": 2)"},
