@@ -73,7 +73,7 @@ struct Commands {
     bool is_in_folder = false;
   };
 
-  static void find_exec(Evaluator& e, const FindExec& exec, const State& s);
+  static Stream find_exec(Evaluator& e, const FindExec& exec, const State& s);
   WICK_SHELL_COMMAND(git);
   WICK_SHELL_COMMAND(tar);
   WICK_SHELL_COMMAND(project);

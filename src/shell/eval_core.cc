@@ -217,12 +217,17 @@ void Evaluator::touch(EffectKind kind, const Arg& arg, State& s, Reach reach) {
       touch_path(kind, path, arg.span, s, reach);
     return;
   }
+  const bool is_in_keys = !v.prefix.empty() && is_credential(v.prefix, profile_.home);
+  if (kind == EffectKind::kReadsContent && !v.is_number && (names_keys_ || is_in_keys))
+    add(EffectKind::kReadsCredentials, Scope::kUnknown, v.prefix, arg.span,
+        is_in_keys ? cat("reads a file in ", v.prefix, ", which holds credentials")
+                   : std::string("reads files that were found by names of credentials"));
   if (v.is_below || v.is_number) {
     if (v.is_number && v.prefix.empty()) {
       return add(kind, Scope::kNamed, "a number", arg.span,
                  cat(verb_of(kind), " a file named by a number"));
     }
-    const bool is_all = v.is_everything && v.tail.empty();
+    const bool is_all = v.is_everything && v.tail.find_first_not_of("*/?.") == std::string::npos;
     const std::string base = v.prefix.empty() ? "." : v.prefix;
     return touch_path(kind, base, arg.span, s,
                       {.is_tree = true, .is_glob = false, .is_narrowed = !is_all});

@@ -33,6 +33,7 @@ struct FindCall {
   std::vector<Action> actions = {};
   bool is_narrowed = false;  // the whole expression, which stands for -print where nothing is done
   bool is_nul = false;
+  bool names_keys = false;   // a test may choose files with credentials
   bool prints_more = false;  // -ls, -printf: lines that are no names
   std::vector<std::pair<std::string, Span>> bad = {};
 };
@@ -143,7 +144,9 @@ class FindReader {
     }
     ++at_;
     if (t == "!" || t == "-not") {
+      const bool named_keys = out_.names_keys;
       if (at_ < argv_.size()) primary(is_narrowed, depth + 1);
+      out_.names_keys = named_keys;
       return false;
     }
     if (t == "(") {
@@ -185,6 +188,9 @@ class FindReader {
     const Arg& value = argv_[at_++];
     if (is_any(t, {"-type", "-xtype", "-maxdepth", "-mindepth", "-regextype", "-fstype", "-D"}))
       return false;
+    const bool is_pattern =
+        t.find("name") != std::string::npos || t.ends_with("path") || t.ends_with("regex");
+    if (is_pattern && may_name_credential(value.text())) out_.names_keys = true;
     if (t == "-printf") {
       const bool is_name = is_any(value.text(), {"%p\\n", "%p\\0"});
       out_.prints_more = out_.prints_more || !is_name;
@@ -249,7 +255,7 @@ Value found_below(const Arg& start, bool is_narrowed) {
 
 // The command of an -exec for one start. -execdir runs it in each file's folder: there the start
 // stands for all of them, and what is relative to a folder of the system is not known.
-void Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
+Stream Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
   Value found = exec.found;
   State copy = e.copy_of(s);
   copy.functions.clear();
@@ -270,11 +276,12 @@ void Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
     if (at != std::string::npos) {
       arg.value = concat(concat(Value::exact(word.text().substr(0, at)), found),
                          Value::exact(word.text().substr(at + 2)));
+      arg.value.is_everything = found.is_everything && at + 2 == word.text().size();
       if (word.text().find("{}", at + 2) != std::string::npos) arg.value = Value::unknown();
     }
     one.push_back(std::move(arg));
   }
-  e.invoke(std::move(one), copy, Stream::none());
+  return e.invoke(std::move(one), copy, Stream::none());
 }
 
 Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -287,6 +294,7 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         wick::cat("find: ", text.empty() ? std::string("a word") : std::string(printable(text)),
                   " is not known here"));
   if (call.paths.empty()) call.paths.push_back({.value = Value::exact("."), .span = argv[0].span});
+  e.names_keys_ = e.names_keys_ || call.names_keys;
   Stream out = Stream::unknown();
   bool prints_names = !call.prints_more;
   bool is_printed = false;
@@ -308,12 +316,13 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         target.span = {path.span.begin, std::max(path.span.end, action.span.end)};
         e.touch(EffectKind::kDeletes, target, s, reach);
       }
-      if (action.kind == 'e' || action.kind == 'i')
-        find_exec(e,
-                  {.words = &action.words,
-                   .found = found_below(path, action.is_narrowed),
-                   .is_in_folder = action.kind == 'i'},
-                  s);
+      if (action.kind != 'e' && action.kind != 'i') continue;
+      const Stream printed = find_exec(e,
+                                       {.words = &action.words,
+                                        .found = found_below(path, action.is_narrowed),
+                                        .is_in_folder = action.kind == 'i'},
+                                       s);
+      out.is_secret = out.is_secret || printed.is_secret;
     }
     const Value found = found_below(path, is_narrowed);
     out.is_names = prints_names && call.paths.size() == 1 && found.is_below;

@@ -426,7 +426,8 @@ void Evaluator::loop_variable(const Node& node, State& s) {
       const std::size_t glob = pattern.find_first_of("*?[");
       const std::size_t slash = glob == std::string::npos ? glob : pattern.rfind('/', glob);
       Value name = Value::below(slash == std::string::npos ? "" : pattern.substr(0, slash + 1));
-      name.is_everything = pattern.find_first_not_of("*?./") == std::string::npos;
+      name.is_everything = pattern.find_first_not_of(
+                               "*?./", slash == std::string::npos ? 0 : slash) == std::string::npos;
       if (item.set.size() > 1) name = Value::unknown();
       item = name;
     }

@@ -278,6 +278,7 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
 
 // Whether the file holds credentials in whatever folder it is: ~/.ssh/id_rsa without a known home.
 bool Evaluator::is_credential_somewhere(const Arg& arg) {
+  if (names_keys_ && !arg.value.is_known) return true;
   const bool may_be = arg.is_glob && may_be_credential(arg.value.tail, "");
   if (arg.value.is_known || !(may_be || is_credential(arg.value.tail, ""))) return false;
   add(EffectKind::kReadsCredentials, Scope::kNamed, arg.value.tail, arg.span,

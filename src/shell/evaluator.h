@@ -260,6 +260,7 @@ class Evaluator {
   std::size_t words_ = 0;   // that commands have, each time that they run
   Taken taken_ = Taken::kNothing;
   int n_known_inputs_ = 0;      // texts around that commands read: taken_ counts for these alone
+  bool names_keys_ = false;     // a find's tests may choose files with credentials
   bool is_in_traps_ = false;    // their assignments count as others do
   bool is_user_scope_ = false;  // systemctl --user
   bool is_dry_ = false;         // apt-get -s

@@ -153,7 +153,9 @@ void append_behind(Value& a, const Value& b) {
   const bool is_same = is_exact && b.set[0].empty();
   a.is_below = is_below;
   a.is_number = a.is_number && is_same;
-  a.is_everything = a.is_everything && is_same;
+  // Each name, and each below it: `$f/*`.
+  const bool is_rest = is_exact && b.set[0].find_first_not_of("*/") == std::string::npos;
+  a.is_everything = a.is_everything && is_rest;
   a.is_inner = false;
   a.is_set = true;
   a.may_be_empty = a.may_be_empty && b.may_be_empty;
