@@ -246,9 +246,9 @@ Result<JsonValue> parse_json(std::string_view text, DuplicateKeys duplicates) {
 }
 
 std::string to_json(const JsonValue& value) {
-  constexpr std::size_t kUsualBytes = 256;  // of an object
+  constexpr std::size_t kUsualObjectBytes = 256;  // of an object
   std::string out;
-  if (value.object() != nullptr) out.reserve(kUsualBytes);
+  if (value.object() != nullptr) out.reserve(kUsualObjectBytes);
   write(out, value);
   return out;
 }

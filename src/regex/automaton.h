@@ -109,6 +109,7 @@ class Automaton {
   bool make_row(ExprId state);
   bool refine_classes();
   Liveness liveness(ExprId state, int depth);
+  Liveness liveness_of_sequence(ExprId state, int depth);
   bool split(ExprId state, std::vector<ExprId>& out);
   void remember(ExprId state, Liveness life);
   void count_bytes() noexcept;

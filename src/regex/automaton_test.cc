@@ -108,6 +108,20 @@ TEST(RegexAutomaton, FindsTheShortestStringsInTheirOrder) {
   EXPECT_GT(n_all, 200);
 }
 
+// Found by fuzzing: parts that are shared by many ways were looked at once for each way (103 s).
+TEST(RegexAutomaton, SharedPartsAreLookedAtOnce) {
+  Automaton automaton;
+  ExprPool& pool = automaton.pool();
+  const ExprId a = pool.literal("a"), b = pool.literal("b");
+  // No string, which only a search finds out.
+  ExprId none = pool.intersect({pool.concat(pool.repeat(a, 0, kUnbounded), b),
+                                pool.concat(pool.repeat(b, 0, kUnbounded), a)});
+  for (int i = 0; i < 60; ++i)
+    none = pool.unite({pool.concat(a, none), pool.concat({b, b, none})});
+  automaton.pool().refuel(10'000);
+  EXPECT_EQ(automaton.liveness(none), Liveness::kDead);
+}
+
 // A step leads to kEmptySet exactly where no text goes on; found by asking each state for one.
 TEST(RegexAutomaton, StepsIntoNothingAreKnownAsSuch) {
   std::mt19937 random(3);

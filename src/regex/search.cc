@@ -41,31 +41,43 @@ Liveness Automaton::liveness(ExprId state) {
   return liveness(state, 0);
 }
 
+// What is remembered bounds the steps: parts may be shared by very many ways.
 Liveness Automaton::liveness(ExprId state, int depth) {
   if (state == kNoExpr || depth > kMaxNestedParts) return Liveness::kUnknown;
-  // x·y has a string if both have one.
-  while (!pool_.at(state).is_positive && pool_.at(state).kind == ExprKind::kConcat) {
-    const Expr e = pool_.at(state);
-    const Liveness first = liveness(e.a, depth + 1);
-    if (first != Liveness::kLive) return first;
-    state = e.b;
-  }
   const Expr e = pool_.at(state);
   if (state == kEmptySet) return Liveness::kDead;
   if (e.is_positive || e.is_nullable) return Liveness::kLive;
   if (state < life_.size() && life_[state] != Liveness::kUnknown) return life_[state];
-  if (e.kind == ExprKind::kRepeat) return liveness(e.a, depth + 1);
-  if (e.kind == ExprKind::kUnion) {
+  if (e.kind == ExprKind::kIntersection || e.kind == ExprKind::kComplement)
+    return search(state, nullptr, nullptr);
+  if (!pool_.spend(1)) return Liveness::kUnknown;
+  Liveness life = Liveness::kUnknown;
+  if (e.kind == ExprKind::kConcat) {
+    life = liveness_of_sequence(state, depth);
+  } else if (e.kind == ExprKind::kRepeat) {
+    life = liveness(e.a, depth + 1);
+  } else {
+    life = Liveness::kDead;
     const auto its = pool_.children(e);
-    bool is_known = true;
     for (const ExprId part : std::vector<ExprId>(its.begin(), its.end())) {
-      const Liveness life = liveness(part, depth + 1);
-      if (life == Liveness::kLive) return Liveness::kLive;
-      is_known &= life == Liveness::kDead;
+      const Liveness its_life = liveness(part, depth + 1);
+      if (its_life != Liveness::kDead) life = its_life;
+      if (life == Liveness::kLive) break;
     }
-    return is_known ? Liveness::kDead : Liveness::kUnknown;
   }
-  return search(state, nullptr, nullptr);
+  if (life != Liveness::kUnknown) remember(state, life);
+  return life;
+}
+
+// x·y has a string if both have one.
+Liveness Automaton::liveness_of_sequence(ExprId state, int depth) {
+  while (true) {
+    const Expr e = pool_.at(state);
+    if (e.kind != ExprKind::kConcat || e.is_positive) return liveness(state, depth + 1);
+    const Liveness first = liveness(e.a, depth + 1);
+    if (first != Liveness::kLive) return first;
+    state = e.b;
+  }
 }
 
 // The parts of `state` whose union it is: of a union, and of an intersection with one.
