@@ -192,8 +192,8 @@ class Reach(unittest.TestCase):
         runtime.mkdir(mode=0o700)
         environment = {**self.home.environment, "XDG_RUNTIME_DIR": str(runtime), "WICK_LOCAL_THREADS": "1"}
         environment.pop("WICK_LOCAL_MODEL_PATH")
-        # None here; one whose name the remote provider has, too; one that is this machine's alone.
-        for models, is_asked in (((), False), (("-m", model), False), (("-m", self.home.folder / "small.gguf"), True)):
+        # None here; one whose name the remote provider has, too (it is local/tiny); one that is this machine's alone.
+        for models, is_asked in (((), False), (("-m", model), True), (("-m", self.home.folder / "small.gguf"), True)):
             Upstream.got.clear()
             with subprocess.Popen([WICK, "serve", *models, "--unix", runtime / "wick.sock"], env=environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE) as server:
