@@ -213,6 +213,10 @@ TEST(AssistHistory, MasksQuotedPhrasesWhole) {
                                  "export p='two words X' && ls",
                                  "pin='two words X'",
                                  "q='two words X'; sshpass -p \"$q\" ssh h",
+                                 "q=X1; curl -H \"Authorization: Bearer $q\" http://h",
+                                 "q=X1; r=$q; s=$r; sshpass -p $s ssh h",
+                                 "q=X1; sshpass -p \"${q:-d}\" ssh h",
+                                 "q=X1; ssh h \"mysql -u root -p$q\"",
                                  "q='two words X'; echo \"${q}\" | sudo -S ls",
                                  "password=\"two words X\"",
                                  "export DB_PASSWORD='two words X'",
@@ -243,6 +247,7 @@ TEST(AssistHistory, MasksQuotedPhrasesWhole) {
                                  "set the password to \"two words X\"",
                                  "the mnemonic: 'two words X'"}) {
     EXPECT_EQ(masked(text).find("words"), std::string::npos) << masked(text);
+    EXPECT_EQ(masked(text).find("X1"), std::string::npos) << masked(text);
     EXPECT_EQ(masked(text).find('X', masked(text).find("***")), std::string::npos) << masked(text);
   }
   EXPECT_EQ(masked("p='two words X'; sshpass -p \"$p\" ssh h"), "p=***; sshpass -p *** ssh h");

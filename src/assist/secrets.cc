@@ -127,6 +127,10 @@ std::string words_alone(std::string_view text) {
   return out;
 }
 
+bool is_of_name(char c) noexcept {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
 struct Piece {
   std::size_t begin = 0, end = 0;  // in the text
   std::string bare = {};           // without quotes and backslashes
@@ -135,6 +139,19 @@ struct Piece {
 class Secrets {
  public:
   explicit Secrets(std::string_view text) : text_(text) {}
+
+  // Again while variables are found: what they were assigned stands before, or outside.
+  void look_at_all() {
+    for (std::size_t n = 0, round = 0; round < kMaxRounds; ++round, n = variables_.size()) {
+      look(0, text_.size(), 0);
+      if (variables_.size() == n) return;
+    }
+  }
+
+  std::vector<ByteRange> take() { return std::move(found_); }
+
+ private:
+  static constexpr std::size_t kMaxRounds = 8;
 
   void look(std::size_t begin, std::size_t end, int depth) {
     const auto parsed_as = [](std::string_view text) {
@@ -148,27 +165,23 @@ class Secrets {
     offset_ = begin;
     depth_ = depth;
     nodes(script->body);
-    if (!variables_.empty()) {  // once more: what they were assigned
-      inside_.clear();
-      nodes(script->body);
-    }
     const auto inside = std::exchange(inside_, {});
     for (const ByteRange& range : inside)
       look(range.first, range.second, depth + 1);
   }
 
-  std::vector<ByteRange> take() { return std::move(found_); }
-
- private:
   void add(std::size_t begin, std::size_t end) {
     if (begin >= end || end > text_.size()) return;
     found_.emplace_back(begin, end);
-    // sshpass -p "$p": the variable has it, too.
-    std::string bare;
-    for (const char c : text_.substr(begin, end - begin)) {
-      if (std::string_view("\"{}").find(c) == std::string_view::npos) bare += c;
+    // sshpass -p "$p", "Bearer ${p:-x}": the variable has it, too.
+    for (std::size_t at = text_.find('$', begin); at < end; at = text_.find('$', at)) {
+      ++at;
+      if (at < end && text_[at] == '{') ++at;
+      std::string name;
+      for (; at < end && is_of_name(text_[at]); ++at)
+        name += text_[at];
+      if (!name.empty() && !stands_for_secret(name)) variables_.push_back(std::move(name));
     }
-    if (bare.starts_with('$')) variables_.push_back(bare.substr(1));
   }
 
   Piece piece_of(const shell::Word& word) const {
@@ -372,7 +385,7 @@ bool is_secret_name(std::string_view name) {
 
 std::vector<ByteRange> secrets_of_command(std::string_view text) {
   Secrets secrets(text);
-  secrets.look(0, text.size(), 0);
+  secrets.look_at_all();
   return secrets.take();
 }
 

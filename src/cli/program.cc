@@ -55,11 +55,14 @@ std::span<const Command> commands() noexcept {
 namespace {
 
 bool wants_json(int argc, const char* const* argv) {
+  bool is_ask = false;  // whose --output is a format
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    if (word == "--json" || word == "--output=json") return true;
-    if (word == "--output" && i + 1 < argc && std::string_view(argv[i + 1]) == "json") return true;
+    if (word == "--json" || (is_ask && word == "--output=json")) return true;
+    if (is_ask && word == "--output" && i + 1 < argc && std::string_view(argv[i + 1]) == "json")
+      return true;
     if (word == "--") return false;
+    is_ask = is_ask || word == "ask";
   }
   return false;
 }

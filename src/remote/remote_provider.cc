@@ -116,7 +116,8 @@ class RemoteProvider final : public Provider {
   // Some of its texts were embedded: the failure of the others is no refusal (route/bill.h).
   static void may_be_billed(AnswerReport& report) {
     report.status = 0;
-    if (report.failure == Failure::kNetwork) report.failure = Failure::kTimeout;
+    if (report.failure == Failure::kNetwork || report.failure == Failure::kNone)
+      report.failure = Failure::kTimeout;
   }
 
   Result<std::vector<Embedding>> embed_some(const EmbedTexts& request,

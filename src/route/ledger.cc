@@ -207,15 +207,16 @@ class GroupLedger final : public Ledger {
     const EntrySums sums = EntrySums::of(settlement);
     {
       const std::lock_guard lock(mutex_);
-      if (EntrySums* const shared = held.id == 0 ? find_shared(held) : nullptr)
-        return shared->add(sums);
-      if (held.id == 0 && settled_.size() >= kMaxWaitingRows) {
+      if (EntrySums* const shared = held.id == 0 ? find_shared(held) : nullptr) {
+        shared->add(sums);
+      } else if (held.id == 0 && settled_.size() >= kMaxWaitingRows) {
         ++n_dropped_;
         return;
+      } else {
+        is_news = settled_.empty() || settled_.size() == kFullGroup || (held.id != 0 && !has_held_);
+        has_held_ = has_held_ || held.id != 0;
+        settled_.push_back({.held = held, .sums = sums});
       }
-      is_news = settled_.empty() || settled_.size() == kFullGroup || (held.id != 0 && !has_held_);
-      has_held_ = has_held_ || held.id != 0;
-      settled_.push_back({.held = held, .sums = sums});
     }
     if (options_.writes_at_once) {
       static_cast<void>(flush());

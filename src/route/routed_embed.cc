@@ -36,15 +36,19 @@ DoneEvent end_of(const Embedded& embedded) {
   return done;
 }
 
-// An error that is no failure of the provider's API is one of the start.
+// An error that is no failure of the provider's API is one of the start. What was cancelled may
+// have been sent, and then it costs.
 Result<std::unique_ptr<Answer>> attempt(Provider& provider, EmbedTexts request,
                                         std::vector<Embedding>& vectors,
                                         std::shared_ptr<Wake> wake) {
   AnswerReport report;
   request.report = &report;
   Embedded embedded = provider.embed(request);
-  if (!embedded && report.failure == Failure::kNone) return std::move(embedded).error();
-  DoneEvent done = end_of(embedded);
+  const bool is_cancelled = !embedded && embedded.error().code == ErrorCode::kCancelled;
+  if (!embedded && !is_cancelled && report.failure == Failure::kNone)
+    return std::move(embedded).error();
+  DoneEvent done =
+      is_cancelled ? DoneEvent{.finish = FinishReason::kCancelled} : end_of(embedded);
   report.is_usage_estimated = done.usage.prompt_tokens == 0;
   if (embedded) vectors = *std::move(embedded);
   return std::unique_ptr<Answer>(

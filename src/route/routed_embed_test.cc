@@ -178,6 +178,17 @@ TEST_F(RoutedEmbed, ACancelledRequestIsNotSentAgain) {
   EXPECT_EQ(sims[1]->n_asked, 0);
 }
 
+// It may have been sent.
+TEST_F(RoutedEmbed, ACancelledRequestCostsWhatWasReserved) {
+  sims[0]->error = Error{.code = ErrorCode::kCancelled, .id = "cancelled"};
+  EXPECT_EQ(ask(), "cancelled");
+  EXPECT_EQ(sims[1]->n_asked, 0);
+  const auto usage = options.ledger->usage(0, false, {.key = "k"});
+  ASSERT_EQ(usage->size(), 1U);
+  EXPECT_GT(usage->at(0).cost, 0);
+  EXPECT_EQ(usage->at(0).estimated, 1);
+}
+
 TEST_F(RoutedEmbed, WhatFailsOftenRests) {
   sims[0]->failure = Failure::kBadAnswer;
   for (int i = 0; i < 10; ++i)

@@ -36,6 +36,10 @@ constexpr Field remote(std::string_view name, std::uint32_t apis) {
           .help = "sent to remote APIs that take it; no effect on local models"};
 }
 
+constexpr Field without_effect(std::string_view name, std::uint32_t apis) {
+  return {.name = name, .apis = apis, .set = set_remote, .help = "accepted, has no effect"};
+}
+
 constexpr Field kFields[] = {
     // Of the prompt.
     {.name = "model",
@@ -605,9 +609,9 @@ constexpr Field kFields[] = {
     remote("prompt_cache_retention", kOpenAi),
     remote("modalities", kChat),
     remote("verbosity", kChat),
-    remote("truncation", kResponses),
-    remote("cache_prompt", kOneText),
-    remote("id_slot", kOneText),
+    without_effect("truncation", kResponses),
+    without_effect("cache_prompt", kOneText),
+    without_effect("id_slot", kOneText),
 };
 
 }  // namespace

@@ -241,7 +241,8 @@ bool Evaluator::is_kept(const Usage& usage, const State& s) {
                                    [](const Usage::Item& item) { return item.role == 'w'; });
   if (target == usage.items.end() || !target->arg->is_exact() || target->arg->is_glob) return false;
   const std::string path = normal_path(target->arg->text(), s.cwd.size() == 1 ? s.cwd[0] : "");
-  return path.starts_with('/') && !is_tmp(path) && !path.starts_with("/dev/") &&
+  return path.starts_with('/') && !is_tmp(path) && !is_tmp_folder(path) &&
+         !path.starts_with("/dev/") &&
          !path.starts_with("/run/") && !path.starts_with("/proc/") && !path.starts_with("/sys/");
 }
 
