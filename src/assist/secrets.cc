@@ -107,6 +107,10 @@ bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+bool is_of_name(char c) noexcept {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
 bool is_in(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -117,18 +121,12 @@ bool is_secret_variable(std::string_view name) {
 
 // A text that is no command, "don't run mysql -px": its words stay where they are.
 std::string words_alone(std::string_view text) {
-  constexpr std::string_view kOfWords = "_-.:/=%,@+";
+  constexpr std::string_view kOfWords = "-.:/=%,@+";
   std::string out(text);
   for (char& c : out) {
-    const bool is_of_word =
-        is_letter(c) || (c >= '0' && c <= '9') || kOfWords.find(c) != std::string_view::npos;
-    if (!is_of_word) c = ' ';
+    if (!is_of_name(c) && kOfWords.find(c) == std::string_view::npos) c = ' ';
   }
   return out;
-}
-
-bool is_of_name(char c) noexcept {
-  return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
 }
 
 struct Piece {
