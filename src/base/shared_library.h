@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -48,6 +49,23 @@ class SharedLibrary {
   const char* name_;
   void* handle_;
   std::string failure_;  // why it cannot be loaded, or the first function that it lacks
+};
+
+// Finds a library's functions once; after an error the next call tries again. Any thread.
+class LoadedOnce {
+ public:
+  template <class Load>
+  Result<void> operator()(const Load& load) {
+    const std::lock_guard lock(mutex_);
+    if (is_loaded_) return {};
+    WICK_DO(load());
+    is_loaded_ = true;
+    return {};
+  }
+
+ private:
+  std::mutex mutex_ = {};
+  bool is_loaded_ = false;
 };
 
 }  // namespace wick

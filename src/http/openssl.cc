@@ -1,6 +1,5 @@
 #include "http/openssl.h"
 
-#include <mutex>
 
 #include "base/late_functions.h"
 
@@ -25,22 +24,19 @@ namespace {
   each(TLS_server_method)
 // clang-format on
 
-std::mutex g_mutex;
-bool g_is_loaded = false;
+LoadedOnce g_once;
 
 }  // namespace
 
 WICK_LATE_FUNCTIONS(WICK_OPENSSL);
 
 Result<void> load_openssl() {
-  const std::lock_guard lock(g_mutex);
-  if (g_is_loaded) return {};
-  SharedLibrary library("libssl.so.3");
-  WICK_FIND_FUNCTIONS(library, WICK_OPENSSL)
-  WICK_DO(
-      library.check("no_libssl", "install OpenSSL's libraries (Debian: libssl3), or serve HTTP"));
-  g_is_loaded = true;
-  return {};
+  return g_once([] {
+    SharedLibrary library("libssl.so.3");
+    WICK_FIND_FUNCTIONS(library, WICK_OPENSSL)
+    return library.check("no_libssl",
+                         "install OpenSSL's libraries (Debian: libssl3), or serve HTTP");
+  });
 }
 
 }  // namespace wick::http

@@ -3,7 +3,6 @@
 #include <zip.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,28 +30,25 @@ struct ZipApi {
 };
 
 ZipApi g_zip;
-std::mutex g_mutex;
-bool g_is_loaded = false;
+LoadedOnce g_once;
 
 Result<void> load_libzip() {
-  const std::lock_guard lock(g_mutex);
-  if (g_is_loaded) return {};
-  SharedLibrary library("libzip.so.4");
-  library.find("zip_open", g_zip.open);
-  library.find("zip_discard", g_zip.discard);
-  library.find("zip_strerror", g_zip.strerror);
-  library.find("zip_error_init_with_code", g_zip.error_init_with_code);
-  library.find("zip_error_strerror", g_zip.error_strerror);
-  library.find("zip_error_fini", g_zip.error_fini);
-  library.find("zip_stat", g_zip.stat);
-  library.find("zip_stat_init", g_zip.stat_init);
-  library.find("zip_fopen_index", g_zip.fopen_index);
-  library.find("zip_fread", g_zip.fread);
-  library.find("zip_fclose", g_zip.fclose);
-  library.find("zip_file_strerror", g_zip.file_strerror);
-  WICK_DO(library.check("no_libzip", "install libzip (Debian: libzip4)"));
-  g_is_loaded = true;
-  return {};
+  return g_once([] {
+    SharedLibrary library("libzip.so.4");
+    library.find("zip_open", g_zip.open);
+    library.find("zip_discard", g_zip.discard);
+    library.find("zip_strerror", g_zip.strerror);
+    library.find("zip_error_init_with_code", g_zip.error_init_with_code);
+    library.find("zip_error_strerror", g_zip.error_strerror);
+    library.find("zip_error_fini", g_zip.error_fini);
+    library.find("zip_stat", g_zip.stat);
+    library.find("zip_stat_init", g_zip.stat_init);
+    library.find("zip_fopen_index", g_zip.fopen_index);
+    library.find("zip_fread", g_zip.fread);
+    library.find("zip_fclose", g_zip.fclose);
+    library.find("zip_file_strerror", g_zip.file_strerror);
+    return library.check("no_libzip", "install libzip (Debian: libzip4)");
+  });
 }
 
 constexpr std::size_t kMemberReadBytes = 1 << 18;

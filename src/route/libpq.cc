@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <mutex>
 #include <vector>
 
 #include "base/clock.h"
@@ -45,31 +44,29 @@ struct Functions {
 };
 
 Functions g_pq;
-std::mutex g_mutex;
-bool g_is_loaded = false;
+LoadedOnce g_once;
 
 Result<void> load_libpq() {
-  const std::lock_guard lock(g_mutex);
-  if (g_is_loaded) return {};
-  SharedLibrary library(kLibrary);
-  Functions pq;
-  library.find("PQconnectdbParams", pq.connect);
-  library.find("PQstatus", pq.status);
-  library.find("PQfinish", pq.finish);
-  library.find("PQerrorMessage", pq.error_message);
-  library.find("PQsetNoticeProcessor", pq.set_notice_processor);
-  library.find("PQexec", pq.exec);
-  library.find("PQprepare", pq.prepare);
-  library.find("PQexecPrepared", pq.exec_prepared);
-  library.find("PQresultStatus", pq.result_status);
-  library.find("PQclear", pq.clear);
-  library.find("PQntuples", pq.n_tuples);
-  library.find("PQgetvalue", pq.get_value);
-  library.find("PQcmdTuples", pq.cmd_tuples);
-  WICK_DO(library.check("no_libpq", "install libpq (Debian: libpq5), or use a file as ledger"));
-  g_pq = pq;
-  g_is_loaded = true;
-  return {};
+  return g_once([]() -> Result<void> {
+    SharedLibrary library(kLibrary);
+    Functions pq;
+    library.find("PQconnectdbParams", pq.connect);
+    library.find("PQstatus", pq.status);
+    library.find("PQfinish", pq.finish);
+    library.find("PQerrorMessage", pq.error_message);
+    library.find("PQsetNoticeProcessor", pq.set_notice_processor);
+    library.find("PQexec", pq.exec);
+    library.find("PQprepare", pq.prepare);
+    library.find("PQexecPrepared", pq.exec_prepared);
+    library.find("PQresultStatus", pq.result_status);
+    library.find("PQclear", pq.clear);
+    library.find("PQntuples", pq.n_tuples);
+    library.find("PQgetvalue", pq.get_value);
+    library.find("PQcmdTuples", pq.cmd_tuples);
+    WICK_DO(library.check("no_libpq", "install libpq (Debian: libpq5), or use a file as ledger"));
+    g_pq = pq;
+    return {};
+  });
 }
 
 std::int64_t to_integer(const char* text) {

@@ -1,6 +1,5 @@
 #include "route/sqlite.h"
 
-#include <mutex>
 
 #include "base/late_functions.h"
 
@@ -17,21 +16,18 @@ namespace {
   each(sqlite3_reset) each(sqlite3_step)
 // clang-format on
 
-std::mutex g_mutex;
-bool g_is_loaded = false;
+LoadedOnce g_once;
 
 }  // namespace
 
 WICK_LATE_FUNCTIONS(WICK_SQLITE);
 
 Result<void> load_sqlite() {
-  const std::lock_guard lock(g_mutex);
-  if (g_is_loaded) return {};
-  SharedLibrary library("libsqlite3.so.0");
-  WICK_FIND_FUNCTIONS(library, WICK_SQLITE)
-  WICK_DO(library.check("no_libsqlite3", "install SQLite (Debian: libsqlite3-0)"));
-  g_is_loaded = true;
-  return {};
+  return g_once([] {
+    SharedLibrary library("libsqlite3.so.0");
+    WICK_FIND_FUNCTIONS(library, WICK_SQLITE)
+    return library.check("no_libsqlite3", "install SQLite (Debian: libsqlite3-0)");
+  });
 }
 
 }  // namespace wick::route
