@@ -278,13 +278,6 @@ TEST(AssistConversation, AlternativesDiffer) {
   EXPECT_EQ((*others)[1].command, "echo *");
 }
 
-TEST(AssistConversation, TheVerdictIsAboutTheBytes) {
-  Replies provider({{"{\"cmd\": \"r''m -rf /\", \"level\": \"safe\"}"}});
-  const auto proposal = talk_with(provider).propose();
-  ASSERT_TRUE(proposal);
-  EXPECT_EQ(proposal->verdict.level, Level::kCritical);
-}
-
 Machine small_machine() {
   return {.shell = "bash",
           .dialect = Dialect::kBash,

@@ -99,8 +99,9 @@ Result<Proposal> Conversation::used(const Turn& turn) const {
   out.command = std::move(reply.text);
   if (has_only_comments(out.command, settings_.dialect))
     return unusable("the answer has comments and no command");
-  out.verdict = shell::judge(out.command, settings_.dialect, settings_.mode, settings_.profile);
-  const auto& error = out.verdict.error;
+  const shell::Verdict verdict =
+      shell::judge(out.command, settings_.dialect, settings_.mode, settings_.profile);
+  const auto& error = verdict.error;
   // Of other dialects the parser knows a part: what it does not know may still be right.
   const bool is_whole =
       settings_.dialect == shell::Dialect::kBash || settings_.dialect == shell::Dialect::kPosix;

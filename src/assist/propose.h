@@ -3,8 +3,8 @@
 // sampled with fixed seeds, so the same prompt always gets the same command. (Small models that
 // read their own loop repeat it, and copy the text of an error into the command.) A remote model is
 // asked once more, with its answer and the error. A cut answer is never a command, because the
-// beginning of a command is another command. The verdict is that of shell/verdict.h over the
-// command's bytes and never reads the model. One thread.
+// beginning of a command is another command. The caller judges a proposal (AskSetup::judge in
+// cli/ask.h). One thread.
 //
 //   Conversation talk(*provider, settings, make_prompt(machine, ask, facts, frame));
 //   WICK_TRY(const Proposal first, talk.propose());
@@ -39,7 +39,6 @@ struct ProposeSettings {
 struct Proposal {
   std::string command = {};   // empty if there is a question
   std::string question = {};  // the model needs an answer first
-  shell::Verdict verdict = {};
   Usage usage = {};  // of the answer that was used
   double ms = 0;     // of all answers
   int retries = 0;

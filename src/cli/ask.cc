@@ -101,6 +101,7 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
     if (!setup.flags.is_json) note({"needs an answer: ", printable(first.question, 2000), "\n"});
     return kExitDeclined;
   }
+  const assist::RuleResult judged = setup.ruled(first.command, setup.judge(first.command));
   for (const assist::Proposal& one : proposals) {
     if (setup.flags.is_json) break;
     const shell::Verdict verdict = setup.judge(one.command);
@@ -113,7 +114,7 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
   record(setup, {.sentence = sentence,
                  .command = first.command,
                  .outcome = "printed",
-                 .level = first.verdict.level});
+                 .level = judged.level});
   return kExitOk;
 }
 

@@ -64,7 +64,7 @@ Result<OpenModel> open_ask_model(const AskSetup& setup, int n_sequences);
 // How it went, for the history.
 struct AskRecord {
   std::string sentence = {}, command = {}, outcome = {};
-  shell::Level level = shell::Level::kSafe;
+  shell::Level level = shell::Level::kSafe;  // as it was shown: the verdict's, or as a rule has it
   int code = 0;
   std::vector<std::string> undo = {};
 };

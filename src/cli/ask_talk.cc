@@ -107,7 +107,7 @@ class CommandTalk {
     record(setup_, {.sentence = sentence_,
                     .command = command_,
                     .outcome = outcome,
-                    .level = verdict_.level,
+                    .level = rule_.level,
                     .code = status});
   }
 
@@ -133,7 +133,7 @@ class CommandTalk {
       record(setup_, {.sentence = sentence_,
                       .command = command_,
                       .outcome = "refused",
-                      .level = verdict_.level,
+                      .level = rule_.level,
                       .code = kExitRefused});
       return denied(rule_);
     }
@@ -253,7 +253,7 @@ class CommandTalk {
     record(setup_, {.sentence = sentence_,
                     .command = command_,
                     .outcome = "ran",
-                    .level = verdict_.level,
+                    .level = rule_.level,
                     .code = status,
                     .undo = can_undo ? undo_.commands : std::vector<std::string>()});
     return {};
@@ -332,9 +332,10 @@ class CommandTalk {
 
   Result<void> choose(const std::vector<assist::Proposal>& proposals) {
     for (std::size_t i = 0; i < proposals.size(); ++i) {
-      print({i + 1, "  ",
-             padded(printable(shell::name(setup_.judge(proposals[i].command).level)), 9), " ",
-             printable(proposals[i].command, setup_.max_command), "\n"});
+      const std::string& command = proposals[i].command;
+      const Level level = setup_.ruled(command, setup_.judge(command)).level;
+      print({i + 1, "  ", padded(printable(shell::name(level)), 9), " ",
+             printable(command, setup_.max_command), "\n"});
     }
     std::string line;
     if (!read("which one > ", line)) return {};
@@ -346,7 +347,7 @@ class CommandTalk {
 
   Result<void> trash() {
     AskRecord one{
-        .sentence = sentence_, .command = command_, .outcome = "trashed", .level = verdict_.level};
+        .sentence = sentence_, .command = command_, .outcome = "trashed", .level = rule_.level};
     for (const std::string& name : *removed_) {
       const auto moved = assist::move_to_trash(name);
       if (!moved) {

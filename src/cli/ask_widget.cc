@@ -103,8 +103,8 @@ Result<int> answer_widget(const AskSetup& setup, const std::string& sentence,
   const assist::RuleResult result = setup.ruled(line, verdict);
   if (result.is_denied) return denied(result);
   const std::string why = reason_of(verdict);
-  const bool is_critical = result.level == Level::kCritical || verdict.level == Level::kCritical;
-  if (is_critical) {
+  const Level level = std::max(result.level, verdict.level);
+  if (level == Level::kCritical) {
     line = comment(why, proposal.command, dialect);
     if (is_marked(line)) return not_shown("cannot be shown");
   } else if (setup.config.boolean("shell.keep_sentence") && dialect != Dialect::kZsh &&
@@ -114,12 +114,12 @@ Result<int> answer_widget(const AskSetup& setup, const std::string& sentence,
     if (!is_marked(note)) line += cat("  # ", note);
   }
   print_text(line);
-  note({"risk: ", printable(shell::name(std::max(result.level, verdict.level))), "  ",
+  note({"risk: ", printable(shell::name(level)), "  ",
         printable(why, 2000), "\n"});
   record(setup, {.sentence = sentence,
                  .command = proposal.command,
                  .outcome = "printed",
-                 .level = verdict.level});
+                 .level = level});
   return kExitOk;
 }
 

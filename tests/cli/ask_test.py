@@ -499,6 +499,27 @@ class Acts(Asked):
             done = self.home.wick("history", "--undo")
             self.assertEqual((done.returncode, done.stdout), (1, b""))
 
+    def test_history_has_the_level_that_was_shown(self):
+        def level():
+            return self.home.history()[-1]["level"]
+
+        for words in (("--print",), ("--widget",), ("--json",)):
+            done = self.home.wick("ask", "--shell", "tcsh", *words, "x")
+            shown = json.loads(done.stdout)["level"] if words == ("--json",) else done.stderr.decode()
+            self.assertIn("high", shown)
+            self.assertEqual(level(), "high", words)
+        terminal = asking.Terminal(self.home, "ask", "--shell", "tcsh", "x").until("risk: high").until(MENU).say("")
+        self.assertEqual((terminal.finish(), level()), (1, "high"))
+        (self.home.config / "rules.toml").write_text("[[ask]]\nargv = ['ls']\nlevel = 'moderate'\n")
+        self.assertIn("risk: moderate", self.home.ask("--print", "x").stderr.decode())
+        self.assertEqual(level(), "moderate")
+        terminal = self.home.terminal("x").until("risk: moderate").until(MENU).say("")
+        self.assertEqual((terminal.finish(), level()), (1, "moderate"))
+
+    def test_the_verdict_is_about_the_bytes_and_never_the_models(self):
+        self.home.says(json.dumps({"cmd": "r''m -rf /", "level": "safe"}))
+        self.assertIn("risk: critical", self.home.ask("--print", "x").stderr.decode())
+
     def test_history_is_private_and_has_no_secrets(self):
         secrets = ["ghp_" + "a1B2" * 9, "hunter2secret", "AKIAABCDEFGHIJKLMNOP", "sk-" + "x9Y" * 12, "eyJ" + "hbGciOi" * 6]
         self.home.says(cmd(f"curl -H 'Authorization: Bearer {secrets[0]}' -u me:{secrets[1]} https://me:{secrets[1]}@example.com; "
