@@ -21,6 +21,8 @@ struct Budget {
   BudgetWindow window = BudgetWindow::kMonth;
   std::int64_t rolling_s = 0;  // of kRolling
   Nanos cap = 0;
+
+  bool operator==(const Budget&) const = default;
 };
 
 // The origin of a cost, which decides which budgets it counts for.

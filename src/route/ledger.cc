@@ -12,26 +12,29 @@
 // under way half of the time. Those of one second with the same charge share an entry: one takes
 // 20 thousand instructions, so that a group of 1,024 kept requests waiting.
 //
+// Reservations ahead (ledger_ahead.h). Where requests of one kind come often, the transactions make
+// reservations for those to come; one that is there is taken without a commit. None is the reason
+// of a refusal: before one is told, those of this process are given back in the same transaction.
+//
 // A store that is away at first. The ledger's thread tries it again, after 1, 2, 4 and then every
 // 8 s. Until then reservations are refused at once and settlements wait; nothing is written before
 // renew(), without which other processes would take this one's reservations for lost.
 #include "route/ledger.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "base/catch_bad_alloc.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "route/ledger_ahead.h"
+#include "route/ledger_counters.h"
 #include "route/ledger_store.h"
 
 namespace wick::route {
@@ -43,71 +46,15 @@ constexpr auto kSettleDelay = std::chrono::milliseconds(20);
 // written so many wait. Later ones are dropped.
 constexpr std::size_t kFullGroup = 1024, kMaxWaitingRows = 8192;
 constexpr std::size_t kMaxShared = 16;  // among so many entries, the newest, one to share is sought
+constexpr std::chrono::milliseconds kNeverRenewed = std::chrono::hours(10'000);
 constexpr int kMaxRetry = 8;  // times LedgerOptions::retry_ms, between tries of a store
-
-// "bucket name\n" for each counter that holds a reservation.
-template <class Visit>
-void each_mark(const std::string& marks, const Visit& visit) {
-  for (std::size_t at = 0; at < marks.size();) {
-    const std::size_t end = std::min(marks.find('\n', at), marks.size());
-    const std::string line = marks.substr(at, end - at);
-    const std::size_t blank = std::min(line.find(' '), line.size() - 1);
-    std::int64_t bucket = 0;
-    std::from_chars(line.data(), line.data() + blank, bucket);
-    visit(line.substr(blank + 1), bucket);
-    at = end + 1;
-  }
-}
-
-// The counters of one transaction: each is read once, and its change is written once.
-class Counters {
- public:
-  explicit Counters(LedgerStore& store) : store_(store) {}
-
-  void add(const std::string& budget, std::int64_t bucket, const BudgetState& change) {
-    BudgetState& sum = changes_[{budget, bucket}];
-    sum.used += change.used;
-    sum.reserved += change.reserved;
-  }
-
-  // With the changes of this transaction.
-  Result<BudgetState> sum(const std::string& budget, const Buckets& buckets) {
-    const Key first{budget, buckets.first};
-    auto found = read_.find({budget, buckets.first, buckets.current});
-    if (found == read_.end()) {
-      WICK_TRY(const BudgetState state, store_.sum(budget, buckets));
-      found = read_.emplace(Window{budget, buckets.first, buckets.current}, state).first;
-    }
-    BudgetState state = found->second;
-    for (auto it = changes_.lower_bound(first);
-         it != changes_.end() && it->first <= Key{budget, buckets.current}; ++it) {
-      state.used += it->second.used;
-      state.reserved += it->second.reserved;
-    }
-    return state;
-  }
-
-  Result<void> write() {
-    for (const auto& [key, change] : changes_)
-      WICK_DO(store_.add(key.first, key.second, change));
-    return {};
-  }
-
- private:
-  using Key = std::pair<std::string, std::int64_t>;
-  using Window = std::tuple<std::string, std::int64_t, std::int64_t>;
-
-  LedgerStore& store_;
-  std::map<Window, BudgetState> read_ = {};
-  std::map<Key, BudgetState> changes_ = {};
-};
 
 struct Wanted {  // a reservation that waits for its commit
   Charge charge = {};
   std::vector<Budget> budgets = {};
   Nanos amount = 0;
   std::int64_t unix_s = 0;
-  std::shared_ptr<Wake> wake = {};  // null: its caller waits
+  std::shared_ptr<Wake> wake = {};                  // null: its caller waits
   std::optional<Result<Reservation>> decided = {};  // the writer's alone, until it is committed
   std::optional<Result<Reservation>> result = {};
   bool is_left = false;  // nobody wants it any more
@@ -139,6 +86,7 @@ class GroupLedger final : public Ledger {
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
+    ahead_.close();
     static_cast<void>(flush());  // what cannot be written stays reserved
   }
 
@@ -160,6 +108,7 @@ class GroupLedger final : public Ledger {
   Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets, Nanos amount,
                               std::int64_t unix_s) override {
     if (amount <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
+    if (auto held = take_ahead(charge, budgets, amount, unix_s)) return *std::move(held);
     const auto wanted = std::make_shared<Wanted>(
         Wanted{.charge = charge,
                .budgets = std::vector<Budget>(budgets.begin(), budgets.end()),
@@ -183,6 +132,10 @@ class GroupLedger final : public Ledger {
     auto wanted = std::make_shared<Wanted>();
     if (amount <= 0 || options_.writes_at_once) {
       wanted->result = reserve(charge, budgets, amount, unix_s);
+      return std::make_unique<Asked>(*this, std::move(wanted));
+    }
+    if (auto held = take_ahead(charge, budgets, amount, unix_s)) {
+      wanted->result = *std::move(held);
       return std::make_unique<Asked>(*this, std::move(wanted));
     }
     *wanted = {.charge = std::move(charge),
@@ -230,7 +183,7 @@ class GroupLedger final : public Ledger {
     if (away_) return *away_;
     while (is_writing_)
       changed_.wait(lock);
-    return settled_.empty() ? Result<void>{} : write(lock);
+    return settled_.empty() && !ahead_.is_due() ? Result<void>{} : write(lock);
   }
 
   Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,
@@ -243,11 +196,26 @@ class GroupLedger final : public Ledger {
   Result<BudgetState> state(const Budget& budget, std::int64_t unix_s) override {
     WICK_DO(flush());
     const std::lock_guard lock(store_mutex_);
-    return store_->sum(budget.name, buckets_of(budget, unix_s));
+    const Buckets buckets = buckets_of(budget, unix_s);
+    WICK_TRY(BudgetState sum, store_->sum(budget.name, buckets));
+    sum.reserved = std::max<Nanos>(sum.reserved - ahead_.held(budget.name, buckets), 0);
+    return sum;
   }
 
  private:
   using Wants = std::vector<std::shared_ptr<Wanted>>;
+
+  std::optional<Reservation> take_ahead(const Charge& charge, std::span<const Budget> budgets,
+                                        Nanos amount, std::int64_t unix_s) {
+    if (options_.writes_at_once) return std::nullopt;
+    auto taken = ahead_.take(charge, budgets, amount, unix_s);
+    if (taken.calls_writer) {
+      // Else the thread may have looked for it, and wait after the notification.
+      { const std::lock_guard lock(mutex_); }
+      changed_.notify_all();
+    }
+    return std::move(taken.held);
+  }
 
   // The entry that waits for more requests of this kind, which cost nothing.
   EntrySums* find_shared(const Reservation& free) {
@@ -321,7 +289,7 @@ class GroupLedger final : public Ledger {
     const bool had_held = std::exchange(has_held_, false);
     const std::int64_t n_dropped = std::exchange(n_dropped_, 0);
     lock.unlock();
-    auto written = in_transaction([&] { return write_rows(wanted, settled); });
+    auto written = write_all(wanted, settled);
     if (written && n_dropped > 0) {
       log_message(LogLevel::kWarning, cat("the ledger could not be written for a while: it lacks ",
                                           n_dropped, " requests that cost nothing"));
@@ -341,13 +309,31 @@ class GroupLedger final : public Ledger {
     }
     is_writing_ = false;
     changed_.notify_all();
+    if (written) take_for_waiting();
     return written;
   }
 
-  // An exception is an error, too: callers wait for the result.
+  Result<void> write_all(const Wants& wanted, std::span<const Settled> settled) {
+    const std::lock_guard lock(store_mutex_);
+    auto written = in_transaction([&] { return write_rows(wanted, settled); });
+    ahead_.end(static_cast<bool>(written));
+    return written;
+  }
+
+  // For those that came during the commit.
+  void take_for_waiting() {
+    std::erase_if(wanted_, [&](const auto& one) {
+      auto taken = ahead_.take(one->charge, one->budgets, one->amount, one->unix_s);
+      if (!taken.held) return false;
+      one->result = *std::move(taken.held);
+      if (one->wake != nullptr) one->wake->set();
+      return true;
+    });
+  }
+
+  // Under the mutex of the store. An exception is an error, too: callers wait for the result.
   template <class Do>
   Result<void> in_transaction(const Do& act) {
-    const std::lock_guard lock(store_mutex_);
     Result<void> done = catch_bad_alloc([&]() -> Result<void> {
       WICK_DO(store_->begin());
       WICK_DO(act());
@@ -366,45 +352,56 @@ class GroupLedger final : public Ledger {
         continue;
       }
       WICK_TRY(const bool was_open, store_->settle(held.id, EntryState::kSettled, end));
-      if (was_open) move(held.marks, held.amount, end.cost, counters);
+      if (was_open)
+        counters.add(held.marks, {.used = end.cost, .reserved = -held.amount - held.spare});
     }
     for (const auto& one : wanted) {
       auto held = hold(*one, counters);
       if (!held && held.error().id != "budget_exceeded") return std::move(held).error();
       one->decided = std::move(held);
     }
+    if (!options_.writes_at_once) WICK_DO(ahead_.update(*store_, counters));
     return counters.write();
   }
 
   Result<Reservation> hold(const Wanted& wanted, Counters& counters) {
-    Reservation held{.unix_s = wanted.unix_s, .amount = wanted.amount, .charge = wanted.charge};
     for (const Budget& budget : wanted.budgets) {
       if (!applies(budget, wanted.charge)) continue;
-      BudgetState now;
-      if (budget.window != BudgetWindow::kRequest) {
-        const Buckets buckets = buckets_of(budget, wanted.unix_s);
-        WICK_TRY(now, counters.sum(budget.name, buckets));
-        held.marks += cat(buckets.current, " ", budget.name, "\n");
-      }
-      if (wanted.amount > budget.cap - now.used - now.reserved)
-        return exceeded(budget, now, wanted.amount);
+      WICK_TRY(const auto refused, check(budget, wanted, counters));
+      if (refused) return *refused;
     }
+    Reservation held{.unix_s = wanted.unix_s,
+                     .amount = wanted.amount,
+                     .charge = wanted.charge,
+                     .marks = marks_of(wanted.charge, wanted.budgets, wanted.unix_s)};
     WICK_TRY(held.id, store_->insert(held, EntryState::kReserved, {}));
-    each_mark(held.marks, [&](const std::string& name, std::int64_t bucket) {
-      counters.add(name, bucket, {.reserved = held.amount});
-    });
+    counters.add(held.marks, {.reserved = held.amount});
     return held;
   }
 
-  static void move(const std::string& marks, Nanos reserved, Nanos cost, Counters& counters) {
-    each_mark(marks, [&](const std::string& name, std::int64_t bucket) {
-      counters.add(name, bucket, {.used = cost, .reserved = -reserved});
-    });
+  // Why the budget refuses it; before that, all that was reserved ahead is given back, if this lets
+  // it fit.
+  Result<std::optional<Error>> check(const Budget& budget, const Wanted& wanted,
+                                     Counters& counters) {
+    const bool is_counted = budget.window != BudgetWindow::kRequest;
+    const Buckets buckets = buckets_of(budget, wanted.unix_s);
+    for (;;) {
+      BudgetState now;
+      if (is_counted) {
+        WICK_TRY(now, counters.sum(budget.name, buckets));
+      }
+      if (wanted.amount <= budget.cap - now.used - now.reserved) return std::optional<Error>();
+      now.reserved -= is_counted ? ahead_.held(budget.name, buckets) : 0;
+      if (wanted.amount > budget.cap - now.used - now.reserved)
+        return std::optional(exceeded(budget, now, wanted.amount));
+      WICK_DO(ahead_.give_back(*store_, counters));
+    }
   }
 
   // Says that this process lives, and settles for those that are gone: nobody knows what they
   // spent, so all of it counts.
   Result<void> renew() {
+    const std::lock_guard lock(store_mutex_);
     return in_transaction([&]() -> Result<void> {
       WICK_DO(store_->renew());
       Counters counters(*store_);
@@ -414,7 +411,7 @@ class GroupLedger final : public Ledger {
         for (const OpenEntry& one : orphans) {
           const EntrySums end{.cost = one.reserved, .estimated = 1, .failed = 1};
           WICK_TRY(const bool was_open, store_->settle(one.id, EntryState::kLost, end));
-          if (was_open) move(one.marks, one.reserved, one.reserved, counters);
+          if (was_open) counters.add(one.marks, {.used = one.reserved, .reserved = -one.reserved});
         }
       }
     });
@@ -455,19 +452,19 @@ class GroupLedger final : public Ledger {
       if (!written && !was_told) log_message(LogLevel::kWarning, to_string(written.error()));
       was_told = !written;
     };
-    const auto renewal = store_->renewal();
+    const auto renewal = store_->renewal().count() > 0 ? store_->renewal() : kNeverRenewed;
     auto due = std::chrono::steady_clock::now() + renewal;
     const auto is_stopped = [&] { return stop.stop_requested(); };
     const auto is_asked = [&] { return is_stopped() || !wanted_.empty(); };
-    const auto has_any = [&] { return !settled_.empty() || !wanted_.empty(); };
+    const auto is_urgent = [&] { return is_asked() || ahead_.is_due(); };
+    const auto has_any = [&] { return !settled_.empty() || !wanted_.empty() || ahead_.is_due(); };
     const auto has_work = [&] { return is_stopped() || (has_any() && !is_writing_); };
     while (!is_stopped()) {
-      if (renewal.count() == 0) {
-        changed_.wait(lock, has_work);
-      } else {
-        changed_.wait_until(lock, due, has_work);
+      while (!has_work()) {
+        const auto until = is_writing_ ? due : std::min(due, ahead_.due());
+        if (changed_.wait_until(lock, until) == std::cv_status::timeout) break;
       }
-      if (renewal.count() != 0 && std::chrono::steady_clock::now() >= due) {
+      if (std::chrono::steady_clock::now() >= due) {
         lock.unlock();
         const auto done = renew();
         lock.lock();
@@ -477,12 +474,12 @@ class GroupLedger final : public Ledger {
       if (is_stopped()) return;
       if (is_writing_ || !has_any()) continue;
       const auto has_many = [&] {
-        return has_held_ || settled_.size() > kFullGroup || !wanted_.empty();
+        return has_held_ || settled_.size() > kFullGroup || is_urgent();
       };
-      auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.free_ms);
-      if (renewal.count() != 0) until = std::min(until, due);
-      changed_.wait_until(lock, until, [&] { return is_stopped() || is_writing_ || has_many(); });
-      if (has_held_) changed_.wait_for(lock, kSettleDelay, is_asked);
+      const auto later =
+          std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.free_ms);
+      changed_.wait_until(lock, std::min(later, due), [&] { return is_writing_ || has_many(); });
+      if (has_held_) changed_.wait_for(lock, kSettleDelay, is_urgent);
       if (is_writing_ || !has_any()) continue;
       const auto written = write(lock);
       tell(written);
@@ -492,6 +489,7 @@ class GroupLedger final : public Ledger {
 
   const LedgerOptions options_;
   const OpenLedgerStore open_;
+  ReservationsAhead ahead_;
   std::mutex store_mutex_;
   std::unique_ptr<LedgerStore> store_ = {};  // under the first mutex; null until it was opened
 

@@ -6,6 +6,9 @@
 //   WICK_TRY(const Reservation held, ledger->reserve(charge, budgets, 1200, now));
 //   ledger->settle(held, {.cost = 700, .usage = usage});   // written within 20 ms; what costs
 //                                                          // nothing within a second
+//
+// Where such requests come often, some reservations are committed before they come, so that these
+// need not wait for a commit (ledger_ahead.h).
 #pragma once
 
 #include <cstdint>
@@ -42,6 +45,7 @@ struct Reservation {
   std::int64_t id = 0;  // 0: nothing is reserved, for a request that costs nothing
   std::int64_t unix_s = 0;
   Nanos amount = 0;
+  Nanos spare = 0;  // reserved beyond it, since the reservation was made ahead (ledger_ahead.h)
   Charge charge = {};
   std::string marks = {};  // the counters that hold it
 };

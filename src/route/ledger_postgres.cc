@@ -69,6 +69,8 @@ constexpr PqStatement kSettle{
     "wick_settle",
     "UPDATE wick_entry SET state = $2, cost = $3, prompt = $4, cached = $5, generated = $6,"
     " estimated = $7, failed = $8 WHERE id = $1 AND state = 0"};
+constexpr PqStatement kRemove{
+    "wick_remove", "DELETE FROM wick_entry WHERE id = $1 AND owner = $2 AND state = 0"};
 constexpr PqStatement kRenew{
     "wick_renew",
     "INSERT INTO wick_owner VALUES($1, clock_timestamp() + $2 * INTERVAL '1 millisecond')"
@@ -90,8 +92,8 @@ constexpr PqStatement kUsage{
     " FROM wick_entry WHERE at >= $1 AND state != 0 AND ($3 = '' OR key = $3)"
     " AND ($4 = '' OR tag = $4) GROUP BY d, provider, model, price"
     " ORDER BY d, provider, model, price"};
-constexpr PqStatement kStatements[] = {kSum,    kAdd, kInsert,  kSettle, kRenew,
-                                       kForget, kEnd, kOrphans, kUsage};
+constexpr PqStatement kStatements[] = {kSum,   kAdd,    kInsert, kSettle,  kRemove,
+                                       kRenew, kForget, kEnd,    kOrphans, kUsage};
 
 std::string unique_mark() {
   std::random_device random;
@@ -150,6 +152,11 @@ class PostgresStore final : public LedgerStore {
              session_.run(kSettle, {id, std::int64_t{static_cast<int>(state)}, end.cost,
                                     end.prompt_tokens, end.cached_tokens, end.generated_tokens,
                                     end.estimated, end.failed}));
+    return rows.changed() > 0;
+  }
+
+  Result<bool> remove(std::int64_t id) override {
+    WICK_TRY(const PqRows rows, session_.run(kRemove, {id, owner_}));
     return rows.changed() > 0;
   }
 

@@ -48,7 +48,7 @@ bool is_alive(const std::string& owner) {
 }
 
 struct Statements {
-  Statement begin, commit, rollback, sum, add, insert, settle, owners, orphans;
+  Statement begin, commit, rollback, sum, add, insert, settle, remove, owners, orphans;
 
   explicit Statements(sqlite3* db)
       : begin(db, "BEGIN IMMEDIATE"),
@@ -68,6 +68,7 @@ struct Statements {
         settle(db,
                "UPDATE entry SET state = ?2, cost = ?3, prompt = ?4, cached = ?5, generated = ?6,"
                " estimated = ?7, failed = ?8 WHERE id = ?1 AND state = 0"),
+        remove(db, "DELETE FROM entry WHERE id = ?1 AND owner = ?2 AND state = 0"),
         owners(db, "SELECT DISTINCT owner FROM entry WHERE state = 0"),
         orphans(db,
                 "SELECT id, reserved, marks FROM entry WHERE state = 0 AND owner = ?1 LIMIT 1000") {
@@ -132,6 +133,11 @@ class SqliteStore final : public LedgerStore {
   Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) override {
     sql_.settle.bind(1, id).bind(2, static_cast<std::int64_t>(state));
     WICK_DO(bind_end(sql_.settle, 3, end).run());
+    return sqlite3_changes(database_.get()) > 0;
+  }
+
+  Result<bool> remove(std::int64_t id) override {
+    WICK_DO(sql_.remove.bind(1, id).bind(2, owner_).run());
     return sqlite3_changes(database_.get()) > 0;
   }
 

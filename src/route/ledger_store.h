@@ -60,6 +60,8 @@ class LedgerStore {
                                       const EntrySums& end) = 0;
   // False if it was settled before.
   virtual Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) = 0;
+  // Deletes an entry of this process that is reserved; false if it is not there.
+  virtual Result<bool> remove(std::int64_t id) = 0;
 
   // Tells the other processes that this one is alive; to be called every `renewal()`, if that is
   // not 0. In a transaction.

@@ -345,6 +345,8 @@ class ServerStore final : public LedgerStore {
     return rows_->settle(id, state, end);
   }
 
+  Result<bool> remove(std::int64_t id) override { return rows_->remove(id); }
+
   Result<void> renew() override {
     is_renewed_ = true;
     return rows_->renew();

@@ -1,0 +1,251 @@
+// Reservations made ahead: they change when a request waits, and no sum.
+#include "route/ledger_ahead.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/mix.h"
+#include "route/ledger_places_test.h"
+#include "route/sim_test.h"
+
+namespace wick::route {
+
+namespace {
+
+using test::kNoon;
+
+constexpr Nanos kCap = 1'000'000;
+
+class LedgerAhead : public testing::TestWithParam<std::string> {
+ protected:
+  const test::LedgerPlace place{GetParam()};
+  std::unique_ptr<Ledger> ledger = open();
+  const Charge charge{.provider = "p", .model = "m"};
+  std::vector<Budget> budgets = {{.name = "day", .window = BudgetWindow::kDay, .cap = kCap}};
+
+  std::unique_ptr<Ledger> open() const {
+    LedgerOptions options = place.options();
+    options.lease_ms = 10'000;  // also on a busy machine it is renewed in time
+    return *Ledger::open(options);
+  }
+
+  // What the store has, this ledger's reservations ahead included.
+  BudgetState in_store(const Budget& budget, std::int64_t unix_s = kNoon) const {
+    const auto state = open()->state(budget, unix_s);
+    EXPECT_TRUE(state) << to_string(state.error());
+    return state ? *state : BudgetState{};
+  }
+
+  Reservation reserve(Nanos amount, std::int64_t unix_s = kNoon) {
+    const auto held = ledger->reserve(charge, budgets, amount, unix_s);
+    EXPECT_TRUE(held) << to_string(held.error());
+    return held ? *held : Reservation{};
+  }
+
+  // So many requests in a row. Their sum.
+  Nanos spend(int n, Nanos amount, Nanos cost, std::int64_t unix_s = kNoon) {
+    for (int i = 0; i < n; ++i)
+      ledger->settle(reserve(amount, unix_s), {.cost = cost});
+    return n * cost;
+  }
+
+  // Those that nobody has taken, in the store.
+  Nanos ahead(std::int64_t unix_s = kNoon) {
+    EXPECT_TRUE(ledger->flush());
+    const Nanos all = in_store(budgets[0], unix_s).reserved;
+    return all - ledger->state(budgets[0], unix_s)->reserved;
+  }
+
+  // Is there one for such a request? While another process writes, no commit can end.
+  bool is_there(Nanos amount, const std::vector<Budget>& for_budgets, std::int64_t unix_s = kNoon) {
+    const auto lock = place.lock();
+    const auto asked = ledger->ask(charge, for_budgets, amount, unix_s, std::make_shared<Wake>());
+    const auto held = asked->take();
+    if (!held) return false;
+    EXPECT_TRUE(*held) << to_string(held->error());
+    ledger->settle(**held, {});
+    return true;
+  }
+};
+
+class SlowLedgerAhead : public LedgerAhead {};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LedgerAhead, testing::ValuesIn(test::store_names()),
+                         test::store_name);
+INSTANTIATE_TEST_SUITE_P(Stores, SlowLedgerAhead, testing::ValuesIn(test::store_names()),
+                         test::store_name);
+
+TEST_P(LedgerAhead, ARequestLikeTheLastOnesWaitsForNoCommit) {
+  EXPECT_FALSE(is_there(100, budgets));  // the first one
+  spend(4, 100, 7);
+  const Nanos before = ahead();
+  EXPECT_GT(before, 0);
+  EXPECT_TRUE(is_there(100, budgets));
+  EXPECT_TRUE(is_there(97, budgets));  // 104 are reserved for each
+  EXPECT_FALSE(is_there(96, budgets));
+  EXPECT_FALSE(is_there(105, budgets));
+}
+
+TEST_P(LedgerAhead, SumsAndRowsAreThoseOfTheRequests) {
+  Nanos sum = 0;
+  for (int i = 0; i < 300; ++i)
+    sum += spend(1, 100 + i % 9, 50 + i % 17);
+  std::vector<Reservation> held;
+  for (int i = 0; i < 20; ++i)
+    held.push_back(reserve(90));
+  for (const Reservation& one : held) {
+    EXPECT_EQ(one.amount, 90);
+    EXPECT_LE(one.spare, 6);  // 96
+  }
+  ASSERT_GT(ahead(), 0);
+  for (const Reservation& one : held)
+    ledger->settle(one, {.cost = 90});
+  sum += 20 * 90;
+  const auto state = ledger->state(budgets[0], kNoon);
+  EXPECT_EQ(state->used, sum);
+  EXPECT_EQ(state->reserved, 0);
+  const auto rows = ledger->usage(0, false);
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ(rows->at(0).requests, 320);
+  EXPECT_EQ(rows->at(0).failed, 0);
+  EXPECT_EQ(rows->at(0).cost, sum);
+  ledger = nullptr;  // a clean end gives them back
+  EXPECT_EQ(in_store(budgets[0]).used, sum);
+  EXPECT_EQ(in_store(budgets[0]).reserved, 0);
+  EXPECT_EQ(open()->usage(0, false)->at(0).requests, 320);
+}
+
+TEST_P(SlowLedgerAhead, AreGivenBackWhenNobodyTakesThem) {
+  spend(20, 100, 7);
+  ASSERT_GT(ahead(), 0);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4 * kMostAheadSeconds);
+  while (in_store(budgets[0]).reserved > 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(ledger->usage(0, false)->at(0).requests, 20);
+  EXPECT_FALSE(is_there(100, budgets));
+}
+
+TEST_P(LedgerAhead, AnotherDayOrBucketTakesNoneOfTheOld) {
+  budgets.push_back({.name = "rolling",
+                     .window = BudgetWindow::kRolling,
+                     .rolling_s = 86'400,  // buckets of an hour
+                     .cap = kCap});
+  budgets.erase(budgets.begin());
+  const std::int64_t hour = kNoon + 3600;
+  spend(20, 100, 7);
+  ASSERT_GT(ahead(), 0);
+  EXPECT_FALSE(is_there(100, budgets, hour));
+  spend(20, 100, 7, hour);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 20 * 7);
+  EXPECT_EQ(ledger->state(budgets[0], hour)->used, 40 * 7);
+
+  budgets = {{.name = "in all", .window = BudgetWindow::kTotal, .cap = kCap}};
+  spend(20, 100, 7);  // the same bucket the day after
+  ASSERT_GT(ahead(), 0);
+  const std::int64_t tomorrow = kNoon + 86'400;
+  EXPECT_FALSE(is_there(100, budgets, tomorrow));
+  spend(20, 100, 7, tomorrow);
+  ASSERT_TRUE(ledger->flush());
+  const auto rows = ledger->usage(0, true);
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ(rows->at(0).requests, 60);
+  EXPECT_EQ(rows->at(1).requests, 20);
+  ledger = nullptr;
+  EXPECT_EQ(in_store(budgets[0]).reserved, 0);
+}
+
+TEST_P(LedgerAhead, ACapThatWasChangedTakesNoneOfTheOld) {
+  spend(20, 100, 7);
+  ASSERT_GT(ahead(), 0);
+  std::vector<Budget> lower = budgets;
+  lower[0].cap = 200;
+  EXPECT_FALSE(is_there(100, lower));
+  const auto refused = ledger->reserve(charge, lower, 100, kNoon);
+  ASSERT_FALSE(refused);  // 140 are used
+  EXPECT_EQ(refused.error().id, "budget_exceeded");
+  EXPECT_NE(refused.error().message.find("has 0.00000006 left"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST_P(LedgerAhead, ABudgetOfOneRequestRefusesMoreThanItAllows) {
+  budgets.push_back({.name = "one", .window = BudgetWindow::kRequest, .cap = 100});
+  spend(20, 100, 7);
+  ASSERT_GT(ahead(), 0);
+  EXPECT_TRUE(is_there(99, budgets));
+  const auto refused = ledger->reserve(charge, budgets, 101, kNoon);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("'one'"), std::string::npos);
+}
+
+TEST_P(LedgerAhead, AreAPartOfWhatIsLeftAndNoneWhereThisIsLittle) {
+  budgets[0].cap = 96 * kAheadShare + 10 * 96;
+  for (int i = 0; i < 40; ++i) {
+    spend(1, 96, 96);
+    const BudgetState own = *ledger->state(budgets[0], kNoon);
+    const Nanos all = ahead();
+    EXPECT_LE(all, (budgets[0].cap - own.used) / kAheadShare);
+    EXPECT_TRUE(i < 2 || i >= 10 || all > 0) << i;
+    EXPECT_TRUE(i < 10 || all == 0) << i;
+  }
+}
+
+TEST_P(LedgerAhead, AreGivenBackBeforeARequestIsRefused) {
+  budgets[0].cap = 100'000;
+  const Nanos used = spend(20, 100, 7);
+  const Nanos before = ahead();
+  ASSERT_GT(before, 100);
+  const Nanos left = budgets[0].cap - used;
+  EXPECT_FALSE(refusal(*ledger, charge, budgets, left, kNoon));
+  EXPECT_TRUE(refusal(*ledger, charge, budgets, left + 1, kNoon));
+  EXPECT_FALSE(ledger->reserve(charge, budgets, left + 1, kNoon));
+  EXPECT_EQ(ahead(), before);  // it would not fit in any case
+  reserve(left);
+  EXPECT_EQ(in_store(budgets[0]).reserved, left);
+}
+
+// Some are made ahead until little is left; then each one is exact. The sum is never too large, and
+// nothing is refused that fits.
+TEST_P(LedgerAhead, ManyThreadsFillACapAndNeverPassIt) {
+  budgets[0].cap = 60'000;
+  const Charge other{.provider = "q", .model = "m"};
+  budgets.push_back({.name = "p", .scope = BudgetScope::kProvider, .subject = "p", .cap = 40'000});
+  std::atomic<std::int64_t> held = 0, spent = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 64; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < 150; ++i) {
+        const Nanos amount = 6 + static_cast<Nanos>(splitmix64(t, i) % 3);
+        const auto one = ledger->reserve(t % 2 == 0 ? charge : other, budgets, amount, kNoon);
+        if (!one) continue;
+        ASSERT_LE(held.fetch_add(amount) + amount + spent, budgets[0].cap);
+        held -= amount;
+        spent += amount;
+        ledger->settle(*one, {.cost = amount});
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  const auto state = ledger->state(budgets[0], kNoon);
+  EXPECT_EQ(state->used, spent);
+  EXPECT_EQ(state->reserved, 0);
+  EXPECT_LE(ledger->state(budgets[1], kNoon)->used, budgets[1].cap);
+  EXPECT_GT(state->used, budgets[0].cap - 6);
+  EXPECT_EQ(ahead(), 0);
+}
+
+TEST_P(LedgerAhead, OneThatIsLeftCostsNothing) {
+  spend(20, 100, 7);
+  for (int i = 0; i < 20; ++i)
+    ledger->ask(charge, budgets, 100, kNoon, std::make_shared<Wake>());
+  ledger = nullptr;
+  EXPECT_EQ(in_store(budgets[0]).used, 20 * 7);
+  EXPECT_EQ(in_store(budgets[0]).reserved, 0);
+}
+
+}  // namespace
+
+}  // namespace wick::route
