@@ -1,6 +1,6 @@
 // wick key: the API keys of wick serve, in its key file. A running server reads changes within a
 // second.
-#include <ctime>
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -150,14 +150,29 @@ Result<int> list(const KeyFlags& o) {
   return kExitOk;
 }
 
-// Of each key in o.ids; `done` is the word for it.
-Result<int> edit(const KeyFlags& o, std::string_view done,
-                 const std::function<void(http::KeyRules&)>& edit_one) {
-  WICK_TRY(const auto book, book_of(o, false));
-  Array all;
+// Of all keys that are given, before anything is changed. `example` is what follows the ID.
+Result<std::vector<std::string>> ids_of(const KeyFlags& o, KeyBook& book, std::string_view name,
+                                        std::string_view example = "") {
+  if (o.ids.empty()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "usage",
+                 .message = "no key is given",
+                 .hint = cat("wick key ", name, " ID", example, "; wick key list shows the ids")};
+  }
+  std::vector<std::string> ids;
   for (const std::string& given : o.ids) {
-    const std::string id(http::public_part(given));
-    WICK_TRY(const server::KeyInfo info, book->update(id.empty() ? given : id, edit_one));
+    WICK_TRY(std::string id, book.id_of(given));
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+// `done` is the word for it.
+Result<int> edit(const KeyFlags& o, KeyBook& book, const std::vector<std::string>& ids,
+                 std::string_view done, const std::function<void(http::KeyRules&)>& edit_one) {
+  Array all;
+  for (const std::string& id : ids) {
+    WICK_TRY(const server::KeyInfo info, book.update(id, edit_one));
     if (!o.is_json) print({printable(done), " ", printable(id), "\n"});
     all.emplace_back(to_object(info));
   }
@@ -166,34 +181,41 @@ Result<int> edit(const KeyFlags& o, std::string_view done,
 }
 
 Result<int> update(const KeyFlags& o) {
+  WICK_TRY(const auto book, book_of(o, false));
+  WICK_TRY(const auto ids, ids_of(o, *book, "update", " --rpm 5"));
   if (o.given.empty()) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_change",
                  .message = "no flag says what to change",
                  .hint = "wick key update ID --budget 5/month"};
   }
-  return edit(o, "updated", [&, given = rules_of(o)](http::KeyRules& rules) {
+  return edit(o, *book, ids, "updated", [&, given = rules_of(o)](http::KeyRules& rules) {
     for (const std::string& word : o.given)
       http::copy_rule(word, given, rules);
   });
 }
 
 Result<int> block(const KeyFlags& o) {
-  return edit(o, "blocked", [](http::KeyRules& rules) { rules.is_blocked = true; });
+  WICK_TRY(const auto book, book_of(o, false));
+  WICK_TRY(const auto ids, ids_of(o, *book, "block"));
+  return edit(o, *book, ids, "blocked", [](http::KeyRules& rules) { rules.is_blocked = true; });
 }
 
 Result<int> unblock(const KeyFlags& o) {
-  return edit(o, "unblocked", [](http::KeyRules& rules) { rules.is_blocked = false; });
+  WICK_TRY(const auto book, book_of(o, false));
+  WICK_TRY(const auto ids, ids_of(o, *book, "unblock"));
+  return edit(o, *book, ids, "unblocked",
+              [](http::KeyRules& rules) { rules.is_blocked = false; });
 }
 
 Result<int> revoke(const KeyFlags& o) {
   WICK_TRY(const auto book, book_of(o, false));
-  for (const std::string& given : o.ids) {
-    const std::string id(http::public_part(given));
-    WICK_DO(book->revoke(id.empty() ? given : id));
+  WICK_TRY(const auto ids, ids_of(o, *book, "revoke"));
+  for (const std::string& id : ids) {
+    WICK_DO(book->revoke(id));
     if (!o.is_json) print({"revoked ", printable(id), "\n"});
   }
-  if (o.is_json) print_json(json_object({{"revoked", to_array(o.ids)}}));
+  if (o.is_json) print_json(json_object({{"revoked", to_array(ids)}}));
   return kExitOk;
 }
 
@@ -237,7 +259,7 @@ Action setup_key(Flags flags) {
                             Result<int> (*run)(const KeyFlags&)) {
     Flags command = flags.command(name, help, [o, run] { o->run = run; });
     common(command);
-    command.texts("ID", o->ids, "ids of wick key list, or whole keys");
+    command.texts("ID", o->ids, "ids of wick key list, names, or whole keys");
     return command;
   };
   Flags changed = with_ids("update", "change the limits of keys", update);

@@ -281,6 +281,26 @@ Result<void> KeyBook::revoke(const std::string& id) {
   return change_line(id, [](const std::string&) -> Result<std::string> { return std::string(); });
 }
 
+Result<std::string> KeyBook::id_of(const std::string& given) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = entries_.find(http::public_part(given)); found != entries_.end())
+    return found->first;
+  std::vector<std::string> ids;
+  std::string shown;
+  for (const auto& [id, entry] : entries_) {
+    if (given.empty() || entry.key.rules.name != given) continue;  // "": a key without a name
+    ids.push_back(id);
+    shown += cat(shown.empty() ? "" : ", ", id);
+  }
+  if (ids.size() == 1) return ids.front();
+  if (ids.empty()) return no_such_key(given);
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "several_keys",
+               .message = cat(ids.size(), " keys have the name '", printable(given, 80),
+                              "': ", printable(shown, 1000)),
+               .hint = "give the id of the one that is meant"};
+}
+
 Result<server::KeyInfo> KeyBook::info_of(const Entry& entry, route::Ledger* ledger) const {
   server::KeyInfo info{.id = entry.key.id, .rules = entry.key.rules};
   for (std::size_t i = 0; i < entry.budgets.size(); ++i) {

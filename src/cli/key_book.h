@@ -48,6 +48,8 @@ class KeyBook final : public server::ApiKeys {
   Result<server::KeyInfo> update(const std::string& id,
                                  const std::function<void(http::KeyRules&)>& edit) override;
   Result<void> revoke(const std::string& id) override;
+  // The id of the key that `given` is: a whole key, an id, or a name that one key alone has.
+  Result<std::string> id_of(const std::string& given);
 
   std::vector<route::Budget> budgets_of(const std::string& key);
 

@@ -143,6 +143,26 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
                          f"unblocked {made['id']}\nunblocked {kept['id']}\n")
         self.assertEqual(self.file.read_text(), before)
 
+    def test_the_command_wants_to_know_which_key(self):
+        bob, first, second = [self.key("create", "--name", name)["id"] for name in ("bob", "al", "al")]
+        nameless = self.key("create")["id"]
+        before = self.file.read_text()
+        for words in (["block"], ["unblock"], ["revoke"], ["update", "--rpm", "5"]):
+            done = self.home.wick("key", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, b""), words)
+            self.assertIn(f"wick key {words[0]} ID", done.stderr.decode())
+            refused = self.key(*words, "al", status=2)["error"]
+            self.assertEqual(refused["code"], "several_keys")
+            self.assertIn(first, refused["message"])
+            self.assertIn(second, refused["message"])
+            self.assertEqual(self.key(*words, "bob", "nobody", status=4)["error"]["code"], "key_not_found")
+            self.assertEqual(self.key(*words, "", status=4)["error"]["code"], "key_not_found")
+        self.assertEqual(self.file.read_text(), before, "of several, all or none")
+        self.assertEqual(self.home.wick("key", "block", "bob").stdout.decode(), f"blocked {bob}\n")
+        self.assertEqual(self.key("update", "bob", "--rpm", "5")["keys"][0]["rpm"], 5)
+        self.assertEqual(self.key("revoke", "bob", bob)["revoked"], [bob])
+        self.assertEqual({one["id"] for one in self.key("list")["keys"]}, {first, second, nameless})
+
     def test_a_key_that_nobody_was_shown_is_not_made(self):
         with open("/dev/full", "wb") as full:
             done = self.home.wick("key", "create", stdout=full)
