@@ -83,6 +83,7 @@ class Compiler {
     std::set<std::string_view> required = {};
     std::map<std::string_view, std::vector<Schema>> members = {};
     std::vector<const Json*> closed = {};  // each: no other names than these properties
+    std::vector<Schema> refused = {};      // the value fits none of these
   };
 
   using SchemaKey = std::tuple<const Json*, ResourceId, ScopeId>;
@@ -90,8 +91,11 @@ class Compiler {
   void add_facts(Facts& facts, const Schema& schema, int depth);
   void add_members(Facts& facts);
   Facts& facts_of(const Schema& schema);
-  unsigned overlap(const Schema& x, const Schema& y, int depth);
-  FormulaId exactly_one_of(std::span<const Schema> schemas, std::span<const FormulaId> parts);
+  bool surely_fits(const Facts& facts, const Schema& schema);
+  bool excludes(const Facts& has, const Facts& other, const Facts* around, int depth);
+  unsigned overlap(const Schema& x, const Schema& y, const Facts* around, int depth);
+  FormulaId exactly_one_of(const Schema& holder, std::span<const Schema> schemas,
+                           std::span<const FormulaId> parts);
 
   // compiler_values.cc: numbers, strings, arrays
   Result<void> numbers(Work& work);

@@ -35,7 +35,7 @@ FormulaId Compiler::one_of(const Work& work, const Json& list, std::span<const F
   std::vector<Schema> schemas;
   for (const Json& item : list.items)
     schemas.push_back(within(work.schema, item));
-  return exactly_one_of(schemas, parts);
+  return exactly_one_of(work.schema, schemas, parts);
 }
 
 Result<void> Compiler::logic(Work& work) {

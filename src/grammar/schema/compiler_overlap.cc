@@ -1,6 +1,7 @@
 // Whether a value may fit two schemas. oneOf with schemas that exclude each other is a plain anyOf,
 // without the negation of each in all others. What is found out stands in the schemas themselves:
-// types, const and enum, required members, closed objects; through $ref, allOf, anyOf and oneOf.
+// types, const and enum, required members, closed objects, `not` of a member's values; through
+// $ref, allOf, anyOf and oneOf. Beside a oneOf, what stands around it counts, too.
 #include <algorithm>
 
 #include "grammar/limits.h"
@@ -53,6 +54,15 @@ bool share_one(std::span<const std::string_view> a, std::span<const std::string_
     }
   }
   return false;
+}
+
+// No other keyword than `keys`, besides those that ask nothing.
+bool has_only(const Json& node, std::initializer_list<std::string_view> keys) {
+  return node.is(Json::Kind::kObject) &&
+         std::all_of(node.keys.begin(), node.keys.end(), [&](std::string_view key) {
+           return key == "title" || key == "description" || key == "$comment" ||
+                  std::find(keys.begin(), keys.end(), key) != keys.end();
+         });
 }
 
 }  // namespace
@@ -130,7 +140,34 @@ void Compiler::add_members(Facts& facts) {
     const Json* const others = node.find("additionalProperties");
     if (others != nullptr && others->is(Json::Kind::kFalse) && !node.find("patternProperties"))
       facts.closed.push_back(members);
+    if (const Json* const found = node.find("not")) facts.refused.push_back(within(schema, *found));
   }
+}
+
+// Whether each object with these facts fits `schema`, which says no more than that members are
+// required and which strings they may be: "not a `type` of these" in a oneOf by `type`.
+bool Compiler::surely_fits(const Facts& facts, const Schema& schema) {
+  const Json& node = schema.node();
+  const Resource& resource = resource_of(schema);
+  if (!resource.has_applicators || !resource.has_validation) return false;
+  if (!has_only(node, {"properties", "required"})) return false;
+  const Json* const required = node.find("required");
+  for (std::size_t i = 0; required != nullptr && i < required->items.size(); ++i)
+    if (!facts.required.contains(required->items[i].text)) return false;
+  const Json* const members = node.find("properties");
+  for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i) {
+    const Json& member = members->items[i];
+    const auto its = facts.members.find(members->keys[i]);
+    if (its == facts.members.end() || !has_only(member, {"const", "enum"})) return false;
+    const auto& all = facts_of(within(schema, member)).strings;
+    const auto fits = [&](const Schema& one) {
+      const Facts& value = facts_of(one);
+      return value.types == kStringType && value.strings && all &&
+             std::includes(all->begin(), all->end(), value.strings->begin(), value.strings->end());
+    };
+    if (std::none_of(its->second.begin(), its->second.end(), fits)) return false;
+  }
+  return true;
 }
 
 Compiler::Facts& Compiler::facts_of(const Schema& schema) {
@@ -140,13 +177,35 @@ Compiler::Facts& Compiler::facts_of(const Schema& schema) {
   return known->second;
 }
 
-// The types of which a value may fit both.
-unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
+// Whether no object fits both.
+bool Compiler::excludes(const Facts& has, const Facts& other, const Facts* around, int depth) {
+  const auto differ = [&](std::string_view name) {
+    for (const Json* const members : other.closed) {
+      if (members == nullptr || members->find(name) == nullptr) return true;
+    }
+    const auto its = has.members.find(name), others = other.members.find(name);
+    if (its == has.members.end() || others == other.members.end()) return false;
+    for (const Schema& one : its->second) {
+      for (const Schema& two : others->second) {
+        if (overlap(one, two, nullptr, depth + 1) == 0) return true;
+      }
+    }
+    return false;
+  };
+  return std::any_of(has.required.begin(), has.required.end(), differ) ||
+         (around != nullptr &&
+          std::any_of(around->required.begin(), around->required.end(), differ)) ||
+         std::any_of(has.refused.begin(), has.refused.end(),
+                     [&](const Schema& schema) { return surely_fits(other, schema); });
+}
+
+// The types of which a value may fit both. `around`: what else is asked of it.
+unsigned Compiler::overlap(const Schema& x, const Schema& y, const Facts* around, int depth) {
   if (depth > kMaxOverlapDepth || n_overlaps_ >= kMaxOverlaps) return kAllTypes;
   ++n_overlaps_;
   Facts& a = facts_of(x);
   Facts& b = facts_of(y);
-  unsigned bits = a.types & b.types;
+  unsigned bits = a.types & b.types & (around == nullptr ? unsigned{kAllTypes} : around->types);
   if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~unsigned{kStringType};
   if ((bits & kObjectType) == 0) return bits;
   // A value that fits both fits one of the choices. Those of `y` come when `x` has none.
@@ -154,7 +213,8 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
   for (const std::vector<Schema>& choices : is_first ? a.choices : b.choices) {
     unsigned any = 0;
     for (const Schema& choice : choices) {
-      any |= is_first ? overlap(choice, y, depth + 1) : overlap(x, choice, depth + 1);
+      any |=
+          is_first ? overlap(choice, y, around, depth + 1) : overlap(x, choice, around, depth + 1);
       if ((any & bits) == bits) break;
     }
     bits &= any;
@@ -162,34 +222,23 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
   if ((bits & kObjectType) == 0) return bits;
   add_members(a);
   add_members(b);
-  const auto excludes = [&](const Facts& has, const Facts& other) {
-    return std::any_of(has.required.begin(), has.required.end(), [&](std::string_view name) {
-      for (const Json* const members : other.closed) {
-        if (members == nullptr || members->find(name) == nullptr) return true;
-      }
-      const auto its = has.members.find(name), others = other.members.find(name);
-      if (its == has.members.end() || others == other.members.end()) return false;
-      for (const Schema& one : its->second) {
-        for (const Schema& two : others->second) {
-          if (overlap(one, two, depth + 1) == 0) return true;
-        }
-      }
-      return false;
-    });
-  };
-  return excludes(a, b) || excludes(b, a) ? bits & ~unsigned{kObjectType} : bits;
+  return excludes(a, b, around, depth) || excludes(b, a, around, depth)
+             ? bits & ~unsigned{kObjectType}
+             : bits;
 }
 
-// `parts` are the formulas of `schemas`.
-FormulaId Compiler::exactly_one_of(std::span<const Schema> schemas,
+// `parts` are the formulas of `schemas`, which stand in the oneOf of `holder`.
+FormulaId Compiler::exactly_one_of(const Schema& holder, std::span<const Schema> schemas,
                                    std::span<const FormulaId> parts) {
   const std::size_t n = parts.size();
+  Facts& around = facts_of(holder);
+  add_members(around);
   unsigned all = 0;
   std::vector<std::vector<FormulaId>> rivals(n);
   std::size_t n_pairs = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = i + 1; k < n; ++k) {
-      const unsigned bits = overlap(schemas[i], schemas[k], 0);
+      const unsigned bits = overlap(schemas[i], schemas[k], &around, 0);
       all |= bits;
       if (bits == 0) continue;
       ++n_pairs;

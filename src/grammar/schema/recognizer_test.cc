@@ -428,6 +428,50 @@ TEST(SchemaRecognizer, EventsExcludeThoseOfNestedChoices) {
   EXPECT_EQ(walk(*recognizer, R"({"kind":"k5","body":{}})"), kDeadState);
 }
 
+// Each choice has eight members with choices of their own; `more` is its own part.
+std::string choice_of_many(const std::string& member, const std::string& more) {
+  std::string out = R"({"properties":{)";
+  for (int i = 0; i < 8; ++i)
+    out += cat(R"("m)", i, R"(":{"oneOf":[{"type":"boolean"},)",
+               R"({"type":"array","items":{"$ref":"#/$defs/value"}},{"$ref":"#/$defs/value"}]},)");
+  return cat(out, member, "}", more, "}");
+}
+
+constexpr char kValueOfMany[] =
+    R"("$defs":{"value":{"oneOf":[{"type":"string"},{"type":"object",)"
+    R"("properties":{"signal":{"type":"string"}},"required":["signal"]}]}})";
+
+// As Vega's scales: one choice is for objects whose type is none of the others'.
+TEST(SchemaRecognizer, AChoiceForOtherTypesExcludesThoseOfEachType) {
+  std::string choices, kinds;
+  for (int i = 0; i < 10; ++i) {
+    choices +=
+        choice_of_many(cat(R"("type":{"enum":["k)", i, R"("]})"), R"(,"required":["type"])") + ",";
+    kinds += cat(i == 0 ? "" : ",", R"("k)", i, "\"");
+  }
+  const std::string other =
+      cat(R"(,"not":{"properties":{"type":{"enum":[)", kinds, R"(]}},"required":["type"]})");
+  const auto recognizer =
+      recognizer_of(cat(R"({"type":"object","oneOf":[)", choices,
+                        choice_of_many(R"("x":true)", other), "],", kValueOfMany, "}"),
+                    {});
+  for (const char* const text : {R"({"m1":[]})", R"({"m1":[],"type":"other"})", R"({"type":"k3"})"})
+    EXPECT_TRUE(recognizer->accepts(walk(*recognizer, text))) << text;
+}
+
+// As Swagger's parameters: the member in which the choices differ is required beside them.
+TEST(SchemaRecognizer, ChoicesExcludeEachOtherByAMemberThatIsRequiredBesideThem) {
+  std::string choices;
+  for (int i = 0; i < 10; ++i)
+    choices += cat(i == 0 ? "" : ",", choice_of_many(cat(R"("in":{"enum":["k)", i, R"("]})"),
+                                                     R"(,"additionalProperties":false)"));
+  const auto recognizer = recognizer_of(
+      cat(R"({"type":"object","required":["in"],"oneOf":[)", choices, "],", kValueOfMany, "}"), {});
+  EXPECT_TRUE(recognizer->accepts(walk(*recognizer, R"({"m1":[],"in":"k3"})")));
+  EXPECT_EQ(walk(*recognizer, R"({"m1":[]})"), kDeadState);
+  EXPECT_EQ(walk(*recognizer, R"({"in":"k")"), kDeadState);
+}
+
 TEST(SchemaRecognizer, ForcesWhatMustCome) {
   const auto recognizer =
       recognizer_of(R"({"type":"object","properties":{"kind":{"const":"circle"},)"
