@@ -130,6 +130,8 @@ constexpr Command kCommands[] = {
     {"aws", Commands::cloud},
     {"gcloud", Commands::cloud},
     {"az", Commands::cloud},
+    {"cpio", Commands::cpio},
+    {"zip", Commands::zip},
     {"ar", Commands::ar},
     {"pdftotext", Commands::pdftotext},
     {"zsh:setopt", Commands::zsh_options},

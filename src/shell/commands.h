@@ -86,6 +86,8 @@ struct Commands {
   WICK_SHELL_COMMAND(kill);
   WICK_SHELL_COMMAND(transfer);
   WICK_SHELL_COMMAND(cloud);
+  WICK_SHELL_COMMAND(cpio);
+  WICK_SHELL_COMMAND(zip);
   WICK_SHELL_COMMAND(ar);  // eval_formats.cc
   WICK_SHELL_COMMAND(pdftotext);
 #undef WICK_SHELL_COMMAND

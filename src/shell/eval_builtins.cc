@@ -155,7 +155,6 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         has_value && old != s.variables.end() && old->second.is_array && arg.text() == name + "=") {
       const Variable array = old->second;  // its elements were read as an assignment
       e.keep(name, array, arg.span, s);
-      if (is_map && e.calls_.empty()) s.variables[name].is_map = true;
     } else if (has_value) {
       const bool is_list = !value.is_known || value.set.front().starts_with('(');
       if (is_array && is_list)
@@ -163,7 +162,9 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       e.note_assignment(name, value, arg.span, false, s);
       e.keep(name, {.value = value}, arg.span, s);
     } else if (is_map && !name.empty()) {
-      s.variables[name] = {.value = Value::unknown(), .is_array = true, .is_map = e.calls_.empty()};
+      e.make_map(name, s);
+      const bool is_sure = e.calls_.empty() && e.is_map(name, s);
+      s.variables[name] = {.value = Value::unknown(), .is_array = true, .is_map = is_sure};
       e.note_change(name, Value::unknown());
     } else if (!arg.is_exact() || !is_variable_name(arg.text())) {
       e.unknown(arg.span, arg.text(), "the name of a variable is not known");
@@ -259,6 +260,7 @@ Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         usage.items.size() == 1 && in.is_known)
       value = one_of_lines(in.text);
     value.is_secret = in.is_secret;
+    value.keys = in.keys;
     value.is_fetched = in.is_fetched;
     const bool is_array = name != "read" || usage.has("-a");
     e.set_variable(names[i].text(), {.value = value, .is_array = is_array && name != "getopts"},

@@ -287,12 +287,55 @@ bool deletes_a_tree(std::string_view text, const Folders& folders) {
   return false;
 }
 
+// arm-none-eabi-gcc, clang++-15: a name of a tool of compilers, or of the variable's own kind.
+bool is_build_tool(std::string_view name) {
+  static constexpr std::string_view kTools[] = {
+      "gcc",    "g++",    "cc",      "c++",    "clang",    "clang++", "tcc",   "icc",   "icx",
+      "nvcc",   "cpp",    "ld",      "lld",    "gold",     "ar",      "as",    "nm",    "strip",
+      "make",   "gmake",  "ranlib",  "flex",   "bison",    "lex",     "yacc",  "rm",    "install",
+      "mkdir",  "ccache", "sccache", "distcc", "gfortran", "python",  "pkg",   "python3"};
+  if (name.find('/') != std::string_view::npos) return false;
+  while (!name.empty()) {
+    const std::size_t size = std::min(name.find('-'), name.size());
+    if (std::find(std::begin(kTools), std::end(kTools), name.substr(0, size)) != std::end(kTools))
+      return true;
+    name.remove_prefix(std::min(size + 1, name.size()));
+  }
+  return false;
+}
+
+// Variables that makefiles run as a program (CC=…), with a value that is something else than a
+// compiler, or any variable with a command of a shell, of an interpreter or of a wrapper.
+bool is_program_for_make(std::string_view name, std::string_view value) {
+  static constexpr std::string_view kPrograms[] = {
+      "CC",     "CXX",     "CPP",    "AR",      "AS",     "LD",        "FC",       "F77",    "LEX",
+      "YACC",   "RM",      "MAKE",   "INSTALL", "NM",     "STRIP",     "OBJCOPY",  "RANLIB", "M2C",
+      "PC",     "CO",      "GET",    "TEX",     "WEAVE",  "TANGLE",    "MAKEINFO", "LINT",
+      "CWEAVE", "CTANGLE", "HOSTCC", "HOSTCXX", "LINK.c", "COMPILE.c", "LINK.o",   "TEXI2DVI"};
+  static constexpr std::string_view kFlags[] = {"MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS",
+                                                "MAKEFILES", "MAKE_COMMAND", "MAKEOVERRIDES"};
+  if (std::find(std::begin(kFlags), std::end(kFlags), name) != std::end(kFlags))
+    return value.find_first_not_of("-jks0123456789 ") != std::string_view::npos;
+  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+  const std::string_view first = value.substr(0, value.find_first_of(" \t"));
+  if (first.empty()) return false;
+  if (std::find(std::begin(kPrograms), std::end(kPrograms), name) != std::end(kPrograms))
+    return !is_build_tool(first);
+  const Row* const row = find_row(first.substr(first.rfind('/') + 1));
+  const bool runs = row != nullptr && (row->has_effect('C') ||
+                                       row->operands().find('c') != std::string_view::npos);
+  return runs && first.size() < value.size();
+}
+
 // NAME=VALUE whose value runs as a program or holds what shells and make run.
 bool is_code_for_make(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || text.starts_with('-')) return false;
   const std::string_view value = text.substr(equals + 1);
-  return text.starts_with("SHELL=") || text.starts_with(".SHELLFLAGS=") ||
+  std::string_view name = text.substr(0, equals);
+  while (name.ends_with(':') || name.ends_with('+') || name.ends_with('?'))
+    name.remove_suffix(1);
+  return is_program_for_make(name, value) || name == "SHELL" || name == ".SHELLFLAGS" ||
          text[equals - (equals > 0 ? 1 : 0)] == '!' ||
          value.find_first_of(";|&`<>") != std::string_view::npos ||
          value.find("(shell ") != std::string_view::npos ||

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "shell/evaluator.h"
+#include "shell/key_names.h"
 #include "shell/limits.h"
 
 namespace wick::shell {
@@ -218,7 +219,7 @@ void Evaluator::touch(EffectKind kind, const Arg& arg, State& s, Reach reach) {
     return;
   }
   const bool is_in_keys = !v.prefix.empty() && is_credential(v.prefix, profile_.home);
-  if (kind == EffectKind::kReadsContent && !v.is_number && (names_keys_ || is_in_keys))
+  if (kind == EffectKind::kReadsContent && !v.is_number && (v.keys == Keys::kMeant || is_in_keys))
     add(EffectKind::kReadsCredentials, Scope::kUnknown, v.prefix, arg.span,
         is_in_keys ? cat("reads a file in ", v.prefix, ", which holds credentials")
                    : std::string("reads files that were found by names of credentials"));
@@ -227,7 +228,12 @@ void Evaluator::touch(EffectKind kind, const Arg& arg, State& s, Reach reach) {
       return add(kind, Scope::kNamed, "a number", arg.span,
                  cat(verb_of(kind), " a file named by a number"));
     }
-    const bool is_all = v.is_everything && v.tail.find_first_not_of("*/?.") == std::string::npos;
+    // A tree from which tests of sizes and the like choose may show keys as the whole does.
+    const std::string folder = normal_path(v.prefix, s.cwd.size() == 1 ? s.cwd[0] : "");
+    const bool may_show_keys = kind == EffectKind::kReadsContent && v.keys >= Keys::kSome &&
+                               may_hold_keys(folder, profile_.home);
+    const bool is_all = (v.is_everything || may_show_keys) &&
+                        v.tail.find_first_not_of("*/?.") == std::string::npos;
     const std::string base = v.prefix.empty() ? "." : v.prefix;
     return touch_path(kind, base, arg.span, s,
                       {.is_tree = true, .is_glob = false, .is_narrowed = !is_all});

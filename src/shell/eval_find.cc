@@ -1,11 +1,13 @@
 // find: start paths, tests that narrow, and what is done with each file.
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/strings.h"
 #include "shell/commands.h"
+#include "shell/key_names.h"
 #include "shell/limits.h"
 
 namespace wick::shell {
@@ -26,14 +28,46 @@ struct Action {
   std::vector<Arg> words = {};  // of a command; the file
   Span span = {};
   bool is_narrowed = false;
+  Keys keys = Keys::kSome;  // of the names that come here
 };
+
+// What a part of the expression says about a file for which it is true, and for which it is not.
+struct Truth {
+  bool is_narrowed = false, not_narrowed = false;  // it has a name of a pattern
+  Chosen names = {};
+
+  static Truth always() {
+    Truth out;
+    out.names.may_not.reset();
+    return out;
+  }
+
+  static Truth narrowing() { return {.is_narrowed = true}; }
+};
+
+Truth negated(const Truth& t) {
+  return {.is_narrowed = t.not_narrowed,
+          .not_narrowed = t.is_narrowed,
+          .names = {.may = t.names.may_not, .may_not = t.names.may}};
+}
+
+Truth both_of(const Truth& a, const Truth& b) {
+  return {.is_narrowed = a.is_narrowed || b.is_narrowed,
+          .not_narrowed = a.not_narrowed && b.not_narrowed,
+          .names = {.may = a.names.may & b.names.may,
+                    .may_not = a.names.may_not | b.names.may_not}};
+}
+
+Truth either_of(const Truth& a, const Truth& b) {
+  return negated(both_of(negated(a), negated(b)));
+}
 
 struct FindCall {
   std::vector<Arg> paths = {};
   std::vector<Action> actions = {};
-  bool is_narrowed = false;  // the whole expression, which stands for -print where nothing is done
+  Truth all = {};            // the whole expression, which stands for -print where nothing is done
+  Keys keys = Keys::kSome;   // of the names for which it is true
   bool is_nul = false;
-  bool names_keys = false;   // a test may choose files with credentials
   bool prints_more = false;  // -ls, -printf: lines that are no names
   std::vector<std::pair<std::string, Span>> bad = {};
 };
@@ -66,11 +100,45 @@ constexpr std::string_view kNarrowing[] = {
     "-amin",  "-newer",  "-anewer", "-cnewer", "-user",      "-group",      "-uid",   "-gid",
     "-perm",  "-links",  "-inum",   "-used",   "-samefile",  "-context",    "-flags"};
 
-// find's own grammar: `,` binds least, then -o, then juxtaposition, then `!`. An action is narrowed
-// by the tests in front of it, in its own and in the enclosing conjunctions.
+// -name, -ipath, -regex …: the pattern, and what it is compared with.
+std::optional<NamePattern> name_pattern(std::string_view test, const Arg& value) {
+  NamePattern out{.text = value.text(), .is_any_case = test.starts_with("-i")};
+  if (is_any(test, {"-name", "-iname"})) return out;
+  out.kind = NamePattern::kPath;
+  if (is_any(test, {"-path", "-ipath", "-wholename", "-iwholename", "-lname", "-ilname"}))
+    return out;
+  out.kind = NamePattern::kRegex;
+  if (is_any(test, {"-regex", "-iregex"})) return out;
+  return std::nullopt;
+}
+
+std::vector<NamePattern> name_patterns(const std::vector<Arg>& argv) {
+  std::vector<NamePattern> out;
+  for (std::size_t i = 1; i + 1 < argv.size(); ++i) {
+    auto pattern = name_pattern(argv[i].text(), argv[i + 1]);
+    if (pattern) out.push_back(*std::move(pattern));
+  }
+  return out;
+}
+
+std::vector<std::string> starts_of(const std::vector<Arg>& argv) {
+  std::vector<std::string> out;
+  for (std::size_t i = 1; i < argv.size() && out.size() < kMaxSet; ++i) {
+    const std::string& text = argv[i].text();
+    if (text.starts_with('-') || text == "(" || text == "!") break;
+    out.push_back(text);
+  }
+  if (out.empty()) out.emplace_back(".");
+  return out;
+}
+
+// find's own grammar: `,` binds least, then -o, then juxtaposition, then `!`. A file comes to a
+// part of the expression if those in front of it in its conjunctions are true, and those in front
+// of it in its disjunctions are not: `before` says what is known of it then.
 class FindReader {
  public:
-  FindReader(const std::vector<Arg>& argv, FindCall& out) : argv_(argv), out_(out) {}
+  FindReader(const std::vector<Arg>& argv, FindCall& out)
+      : argv_(argv), out_(out), names_(name_patterns(argv), starts_of(argv)) {}
 
   void read() {
     while (at_ < argv_.size() && (is_any(argv_[at_].text(), {"-H", "-L", "-P", "--"}) ||
@@ -89,9 +157,10 @@ class FindReader {
       has_dot_start_ = has_dot_start_ || !path.is_exact() || is_dot_name(path.text());
     has_dot_start_ = has_dot_start_ || out_.paths.empty();
     while (at_ < argv_.size()) {
-      out_.is_narrowed = either(false, 0);
+      out_.all = either({}, 0);
       if (at_ < argv_.size()) bad(argv_[at_++]);  // a bracket that closes nothing
     }
+    out_.keys = names_.keys_of(out_.all.names.may);
   }
 
  private:
@@ -113,102 +182,108 @@ class FindReader {
     return at_ < argv_.size() && argv_[at_].is_exact() && is_any(argv_[at_].text(), words);
   }
 
-  bool either(bool is_narrowed, int depth) {
-    bool all = both(is_narrowed, depth);
+  Truth either(const Truth& before, int depth) {
+    Truth all = both(before, depth);
     while (is_at({"-o", "-or", ","})) {
       const bool is_list = argv_[at_].text() == ",";
       ++at_;
-      const bool next = both(is_narrowed, depth);
-      all = is_list ? next : all && next;
+      const Truth next = both(is_list ? before : both_of(before, negated(all)), depth);
+      all = is_list ? next : either_of(all, next);
     }
     return all;
   }
 
-  bool both(bool is_narrowed, int depth) {
+  Truth both(const Truth& before, int depth) {
+    Truth all = Truth::always();
     while (at_ < argv_.size() && !is_at({"-o", "-or", ",", ")"})) {
       if (is_at({"-a", "-and"})) {
         ++at_;
         continue;
       }
-      is_narrowed = primary(is_narrowed, depth) || is_narrowed;
+      all = both_of(all, primary(both_of(before, all), depth));
     }
-    return is_narrowed;
+    return all;
   }
 
-  bool primary(bool is_narrowed, int depth) {
+  Truth primary(const Truth& before, int depth) {
     const Arg& arg = argv_[at_];
     const std::string& t = arg.text();
     if (!arg.is_exact() || !starts_expression(arg) || depth > kMaxNested) {
       bad(argv_[at_++]);
-      return false;
+      return {};
     }
     ++at_;
-    if (t == "!" || t == "-not") {
-      const bool named_keys = out_.names_keys;
-      if (at_ < argv_.size()) primary(is_narrowed, depth + 1);
-      out_.names_keys = named_keys;
-      return false;
-    }
+    if (t == "!" || t == "-not")
+      return at_ < argv_.size() ? negated(primary(before, depth + 1)) : Truth();
     if (t == "(") {
-      const bool inner = either(is_narrowed, depth + 1);
+      const Truth inner = either(before, depth + 1);
       if (at_ < argv_.size()) ++at_;
       return inner;
     }
-    if (is_any(t, kPlainWords)) return false;
+    if (t == "-false") return negated(Truth::always());
+    if (is_any(t, kPlainWords)) return Truth::always();
     if (is_any(t, {"-empty", "-executable", "-nogroup", "-nouser", "-readable", "-writable"}))
-      return true;
-    return test_or_action(arg, is_narrowed);
+      return Truth::narrowing();
+    return test_or_action(arg, before);
   }
 
-  bool test_or_action(const Arg& arg, bool is_narrowed) {
+  Truth test_or_action(const Arg& arg, const Truth& before) {
     const std::string& t = arg.text();
     if (is_any(t, {"-print", "-print0", "-ls"})) {
       out_.is_nul = out_.is_nul || t == "-print0";
       out_.prints_more = out_.prints_more || t == "-ls";
-      act('p', {}, arg.span, is_narrowed);
-    } else if (t == "-delete") {
-      act('d', {}, arg.span, is_narrowed);
+      act('p', {}, arg.span, before);
+      return Truth::always();
+    }
+    if (t == "-delete") {
+      act('d', {}, arg.span, before);
     } else if (is_any(t, {"-exec", "-execdir", "-ok", "-okdir"})) {
-      command(arg, is_narrowed);
+      command(arg, before);
     } else if (at_ >= argv_.size()) {
       bad(arg);
     } else {
-      return with_argument(arg, is_narrowed);
+      return with_argument(arg, before);
     }
-    return false;
+    return {};
   }
 
-  void act(char kind, std::vector<Arg> words, Span span, bool is_narrowed) {
-    out_.actions.push_back(
-        {.kind = kind, .words = std::move(words), .span = span, .is_narrowed = is_narrowed});
+  void act(char kind, std::vector<Arg> words, Span span, const Truth& before) {
+    out_.actions.push_back({.kind = kind,
+                            .words = std::move(words),
+                            .span = span,
+                            .is_narrowed = before.is_narrowed,
+                            .keys = names_.keys_of(before.names.may)});
   }
 
-  bool with_argument(const Arg& arg, bool is_narrowed) {
+  Truth with_argument(const Arg& arg, const Truth& before) {
     const std::string& t = arg.text();
     const Arg& value = argv_[at_++];
-    if (is_any(t, {"-type", "-xtype", "-maxdepth", "-mindepth", "-regextype", "-fstype", "-D"}))
-      return false;
-    const bool is_pattern =
-        t.find("name") != std::string::npos || t.ends_with("path") || t.ends_with("regex");
-    if (is_pattern && may_name_credential(value.text())) out_.names_keys = true;
+    if (is_any(t, {"-maxdepth", "-mindepth", "-regextype", "-D"})) return Truth::always();
+    if (is_any(t, {"-type", "-xtype", "-fstype"})) return {};
     if (t == "-printf") {
       const bool is_name = is_any(value.text(), {"%p\\n", "%p\\0"});
       out_.prints_more = out_.prints_more || !is_name;
       out_.is_nul = out_.is_nul || value.text() == "%p\\0";
-      act('p', {}, arg.span, is_narrowed);
-      return false;
+      act('p', {}, arg.span, before);
+      return Truth::always();
     }
     if (is_any(t, {"-fprint", "-fprint0", "-fls", "-fprintf"})) {
-      act('w', {value}, arg.span, is_narrowed);
+      act('w', {value}, arg.span, before);
       if (t == "-fprintf" && at_ < argv_.size()) ++at_;
-      return false;
+      return Truth::always();
     }
     if (!is_any(t, kNarrowing) && !(t.starts_with("-newer") && t.size() == 8)) {
       --at_;
       bad(arg);
-      return false;
+      return {};
     }
-    return value.value.is_known && !(t.find("name") != std::string::npos && is_all(value));
+    Truth out;
+    out.is_narrowed =
+        value.value.is_known && !(t.find("name") != std::string::npos && is_all(value));
+    const auto pattern = name_pattern(t, value);
+    if (pattern && value.is_exact()) out.names = names_.chosen_by(*pattern);
+    if (t == "-samefile") out.names = names_.chosen_by_sample(value.text());
+    return out;
   }
 
   // A pattern that every name matches; `.*` matches the start where that is `.`.
@@ -218,7 +293,7 @@ class FindReader {
     return !text.starts_with('.') || text.find('/') != std::string::npos || has_dot_start_;
   }
 
-  void command(const Arg& arg, bool is_narrowed) {
+  void command(const Arg& arg, const Truth& before) {
     std::vector<Arg> words;
     while (at_ < argv_.size()) {
       const std::string& t = argv_[at_].text();
@@ -228,11 +303,12 @@ class FindReader {
     const bool is_ended = at_ < argv_.size();
     if (is_ended) ++at_;
     if (!is_ended || words.empty()) return bad(arg);
-    act(arg.text().ends_with("dir") ? 'i' : 'e', std::move(words), arg.span, is_narrowed);
+    act(arg.text().ends_with("dir") ? 'i' : 'e', std::move(words), arg.span, before);
   }
 
   const std::vector<Arg>& argv_;
   FindCall& out_;
+  KeyNames names_;
   std::size_t at_ = 1;
   bool has_dot_start_ = false;
 };
@@ -294,18 +370,27 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         wick::cat("find: ", text.empty() ? std::string("a word") : std::string(printable(text)),
                   " is not known here"));
   if (call.paths.empty()) call.paths.push_back({.value = Value::exact("."), .span = argv[0].span});
-  e.names_keys_ = e.names_keys_ || call.names_keys;
   Stream out = Stream::unknown();
   bool prints_names = !call.prints_more;
   bool is_printed = false;
   bool is_narrowed = true;
+  Keys keys = Keys::kNone;
   for (const Action& action : call.actions) {
     prints_names = prints_names && (action.kind == 'p' || action.kind == 'd');
     is_printed = is_printed || action.kind == 'p';
-    if (action.kind == 'p') is_narrowed = is_narrowed && action.is_narrowed;
-    if (action.kind == 'w') e.write_stream(action.words[0], Stream::unknown(), false, s);
+    if (action.kind == 'p') {
+      is_narrowed = is_narrowed && action.is_narrowed;
+      keys = std::max(keys, action.keys);
+    }
+    if (action.kind != 'w') continue;
+    Stream listed = Stream::unknown();
+    listed.keys = action.keys;
+    e.write_stream(action.words[0], listed, false, s);
   }
-  if (!is_printed) is_narrowed = call.is_narrowed;
+  if (!is_printed) {
+    is_narrowed = call.all.is_narrowed;
+    keys = call.keys;
+  }
   for (const Arg& path : call.paths) {
     e.touch(EffectKind::kReadsNames, path, s, {});
     for (const Action& action : call.actions) {
@@ -317,18 +402,22 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         e.touch(EffectKind::kDeletes, target, s, reach);
       }
       if (action.kind != 'e' && action.kind != 'i') continue;
+      Value found = found_below(path, action.is_narrowed);
+      found.keys = action.keys;
       const Stream printed = find_exec(e,
                                        {.words = &action.words,
-                                        .found = found_below(path, action.is_narrowed),
+                                        .found = std::move(found),
                                         .is_in_folder = action.kind == 'i'},
                                        s);
       out.is_secret = out.is_secret || printed.is_secret;
+      out.keys = std::max(out.keys, printed.keys);
     }
     const Value found = found_below(path, is_narrowed);
     out.is_names = prints_names && call.paths.size() == 1 && found.is_below;
     out.prefix = found.prefix;
     out.is_everything = found.is_everything;
     out.is_nul = call.is_nul;
+    out.keys = keys;
   }
   return out;
 }

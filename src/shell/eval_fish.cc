@@ -52,6 +52,7 @@ void Evaluator::fish_list(const WordPart& part, bool is_alone, State& s, Fields&
     if (!v.is_known && !v.is_number && !v.is_below) {
       Value loose = Value::unknown();
       loose.is_secret = v.is_secret;
+      loose.keys = v.keys;
       loose.is_fetched = v.is_fetched;
       v = std::move(loose);
     }
@@ -259,6 +260,7 @@ Stream Commands::fish_read(Evaluator& e, Argv& argv, State& s, const Stream& in)
     }
     Value value = Value::unknown();
     value.is_secret = in.is_secret;
+    value.keys = in.keys;
     value.is_fetched = in.is_fetched;
     e.set_variable(name.arg->text(), {.value = value}, name.arg->span, s);
   }

@@ -62,6 +62,8 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
         return unknown(arg.span, arg.text(), kByContent);
       return apply_role('r', {.value = Value::exact(path), .span = arg.span}, s, in, out);
     }
+    case '3':
+      return write_picture(arg, s, in, out);
     case 'O':  // Perl's open()
       if (!all([](const std::string& path) {
             return path.find('|') == std::string::npos && path.find('<') == std::string::npos &&
@@ -80,10 +82,8 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
       return;
     }
     case 'J': {  // names of files that are read, too
-      const bool is_listed = arg.text() == "-" && in.is_names;
-      const Value names = is_listed ? Value::below(in.prefix) : Value::unknown();
-      apply_role('r', arg, s, in, out);
-      return touch(EffectKind::kReadsContent, {.value = names, .span = arg.span}, s, {});
+      const Stream list = list_in(arg, s, in);
+      return read_listed(list, 'r', arg.span, s, out);
     }
     case 'X': {  // nothing is overwritten
       if (!arg.is_exact()) return;
@@ -110,6 +110,72 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
                      "an operand that is not known, or code that is not read");
   }
   apply_role('r', arg, s, in, out);
+}
+
+void Evaluator::write_picture(const Arg& arg, State& s, const Stream& in, Stream& out) {
+  if (!arg.is_exact()) return apply_role('w', arg, s, in, out);
+  const std::string path(after_raster_coder(arg.text()));
+  const bool is_plain = path.empty() && arg.text().find_first_of(":|@") == std::string::npos;
+  if (!is_plain && (path.empty() || path.starts_with('|')))
+    return unknown(arg.span, arg.text(), kByContent);
+  const std::string& file = is_plain ? arg.text() : path;
+  apply_role('w', {.value = Value::exact(file), .span = arg.span}, s, in, out);
+}
+
+// What a file of names of files holds; "-" is standard input.
+Stream Evaluator::list_in(const Arg& file, State& s, const Stream& in) {
+  const std::string& path = file.text();
+  if (path == "-" || path == "/dev/stdin" || path == "/dev/fd/0") return in;
+  Stream out = Stream::unknown();
+  apply_role('r', file, s, in, out);
+  const auto written = file.is_exact() ? files_.find(file_of(path, s)) : files_.end();
+  return written != files_.end() ? written->second : out;
+}
+
+// The files that a list names are read, by `role`.
+void Evaluator::read_listed(const Stream& list, char role, Span span, State& s, Stream& out) {
+  if (!list.is_known) {
+    Value name = list.is_names ? Value::below(list.prefix) : Value::unknown();
+    name.is_everything = list.is_everything;
+    name.keys = list.keys;
+    return apply_role(role, {.value = std::move(name), .span = span}, s, Stream::none(), out);
+  }
+  std::string_view text = list.text;
+  while (!text.empty() && step(span)) {
+    const std::string_view ends("\n\0", 2);
+    const std::size_t size = std::min(text.find_first_of(ends), text.size());
+    const Arg name{.value = Value::exact(std::string(text.substr(0, size))), .span = span};
+    if (size > 0) apply_role(role, name, s, Stream::none(), out);
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+}
+
+// cpio -o, cpio -p: names on standard input.
+Stream Commands::cpio(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("cpio");
+  Stream out = e.apply_row(row, argv, 1, s, Stream::none());
+  const Usage usage = read_usage(row, argv, 1);
+  const bool is_copied = usage.has("-o") || usage.has("--create") || usage.has("-p") ||
+                         usage.has("--pass-through");
+  if (is_copied) e.read_listed(in, 'r', argv[0].span, s, out);
+  return out;
+}
+
+// zip ARCHIVE -@: names on standard input.
+Stream Commands::zip(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  bool has_list = false;
+  Argv rest;
+  for (const Arg& arg : argv) {
+    const std::size_t at = arg.is_exact() ? arg.text().find('@') : std::string::npos;
+    const bool is_flag = at != std::string::npos && arg.text()[0] == '-' && arg.text()[1] != '-';
+    has_list = has_list || is_flag;
+    if (is_flag && arg.text().size() == 2) continue;
+    rest.push_back(arg);
+    if (is_flag) rest.back().value = Value::exact(std::string(arg.text()).erase(at, 1));
+  }
+  Stream out = e.apply_row(*find_row("zip"), rest, 1, s, Stream::none());
+  if (has_list) e.read_listed(in, 'r', argv[0].span, s, out);
+  return out;
 }
 
 // ar [-]KEYS ARCHIVE [MEMBER …]

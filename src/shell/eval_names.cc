@@ -72,6 +72,7 @@ void Evaluator::pass_names(std::string_view name, const Usage& usage, const Stre
   out.is_names = true;
   out.prefix = in.prefix;
   out.is_everything = in.is_everything;
+  out.keys = in.keys;
 }
 
 }  // namespace wick::shell

@@ -22,6 +22,7 @@ void follow(Stream& out, Stream next) {
   both.is_fetched = out.is_fetched || next.is_fetched;
   both.is_decoded = out.is_decoded || next.is_decoded;
   both.is_secret = out.is_secret || next.is_secret;
+  both.keys = std::max(out.keys, next.keys);
   out = std::move(both);
 }
 
@@ -37,6 +38,7 @@ Stream either(const Stream& a, const Stream& b) {
   out.is_fetched = a.is_fetched || b.is_fetched;
   out.is_decoded = a.is_decoded || b.is_decoded;
   out.is_secret = a.is_secret || b.is_secret;
+  out.keys = std::max(a.keys, b.keys);
   out.is_none = a.is_none && b.is_none;
   return out;
 }
@@ -446,7 +448,9 @@ namespace {
 // Whether `v` is one of the texts that `wide` stands for.
 bool covers(const Value& wide, const Value& v) {
   if (wide.is_known || wide.is_below || wide.is_path) return false;
-  if ((v.is_secret && !wide.is_secret) || (v.is_fetched && !wide.is_fetched)) return false;
+  if ((v.is_secret && !wide.is_secret) || (v.is_fetched && !wide.is_fetched) ||
+      v.keys > wide.keys)
+    return false;
   if (!wide.is_number) return wide.prefix.empty() && wide.tail.empty();
   return v.is_known ? std::all_of(v.set.begin(), v.set.end(),
                                   [](const std::string& text) {

@@ -55,7 +55,8 @@ bool Evaluator::all_fields(const Piece& piece, State& s, std::vector<Value>& out
     out = v->second.elements;
   } else {
     is_known = false;
-    out = {Value::unknown()};
+    const bool is_here = is_array && whole != s.variables.end();
+    out = {is_here ? unknown_like(whole->second.value) : Value::unknown()};
     return true;
   }
   if (piece.is_quoted || dialect_ == Dialect::kZsh) return true;
@@ -65,7 +66,7 @@ bool Evaluator::all_fields(const Piece& piece, State& s, std::vector<Value>& out
           return !x.empty() && x.find_first_of(" \t\n*?[") == std::string::npos;
         });
     if (is_word && !s.variables.contains("IFS")) continue;
-    out = {Value::unknown()};
+    out = {unknown_like(v)};
     is_known = false;
     break;
   }
@@ -152,7 +153,7 @@ Value Evaluator::parameter(const WordPart& part, State& s) {
     const auto found = s.variables.find(p.name);
     const bool has_elements = found != s.variables.end() && found->second.has_elements;
     const std::string& at = index.is_known && index.set.size() == 1 ? index.set.front() : "";
-    v = Value::unknown();
+    v = unknown_like(found != s.variables.end() ? found->second.value : v);
     if (has_elements && is_integer(at)) {
       auto i = static_cast<std::size_t>(std::strtol(at.c_str(), nullptr, 10));
       if (dialect_ == Dialect::kZsh) --i;  // from 1; 0 is none
@@ -259,18 +260,14 @@ Value Evaluator::apply_operator(const Parameter& p, Value v, Span span, State& s
   }
   const Value argument = value_of(p.argument, s);
   const Value second = value_of(p.second, s);
-  if (has_quoted_glob(p.argument, s)) {  // ${x%'*'} cuts a star
-    Value out = Value::unknown();
-    out.is_secret = v.is_secret;
-    out.is_fetched = v.is_fetched;
-    return out;
-  }
+  if (has_quoted_glob(p.argument, s)) return unknown_like(v);  // ${x%'*'} cuts a star
   if (first == '%' || first == '#') return trimmed(p, v, argument);
   if (!v.is_known) {
     const bool is_inside = v.is_below && p.op == "/" && stays_inside(v.prefix, argument, second);
     Value out = is_inside ? Value::below(v.prefix) : Value::unknown();
     out.is_everything = out.is_below && v.is_everything;
     out.is_secret = v.is_secret;
+    out.keys = v.keys;
     return out;
   }
   if (first == '^' || first == ',') {
@@ -351,6 +348,7 @@ Value Evaluator::trimmed(const Parameter& p, const Value& v, const Value& patter
       out.is_inner = true;
     out.is_everything = out.is_everything || (out.is_below && v.is_everything);
     out.is_secret = v.is_secret;
+    out.keys = v.keys;
     out.is_fetched = v.is_fetched;
     return out;
   }
@@ -400,6 +398,7 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
     const bool has_nul = text.find('\0') != std::string::npos;
     Value v = has_nul ? Value::unknown() : Value::exact(std::move(text));
     v.is_secret = out.is_secret;
+    v.keys = out.keys;
     if (!has_nul && !out.is_decoded) return v;
     if (!has_nul) {
       decoded_.insert(v.set.front());
@@ -413,6 +412,7 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
     v.is_everything = out.is_everything;
   }
   v.is_secret = out.is_secret;
+  v.keys = out.keys;
   v.is_fetched = out.is_fetched;
   return v;
 }

@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "shell/evaluator.h"
+#include "shell/key_names.h"
 
 namespace wick::shell {
 namespace {
@@ -57,6 +58,15 @@ std::string own_effects(const Row& row) {
   }
   if (row.has_effect('g')) effects += 'g';
   return effects;
+}
+
+bool is_format_of_digits(std::string_view format) {  // date +%s, +%Y%m%d
+  constexpr std::string_view kDigits = "sYmdHMSNjuwyCgGVUWI";
+  if (format.size() < 3 || format[0] != '+') return false;
+  for (std::size_t i = 1; i + 1 < format.size(); i += 2) {
+    if (format[i] != '%' || kDigits.find(format[i + 1]) == std::string_view::npos) return false;
+  }
+  return format.size() % 2 == 1;
 }
 
 bool only_prints(const Usage& usage) {
@@ -129,10 +139,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   const std::string_view name =
       printed_name(row, is_verb ? current_verb_ : command_name(argv.front()));
   if (row.has_effect('n')) send_secrets(argv, first, name);
-  Stream out = Stream::unknown();
-  out.is_fetched = in.is_fetched;
-  out.is_decoded = in.is_decoded;
-  out.is_secret = in.is_secret;
+  Stream out = without_text(in);
   for (const auto& [option, place] : usage.unknown)
     unknown(place, option, cat(name, ": the option ", printable(option), " is not known"));
   if (usage.is_help) {
@@ -183,7 +190,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
                                        usage.operands()[0].arg->text() == "edit")))
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
-  out.is_number = row.has_effect('=');
+  out.is_number = out.is_number || row.has_effect('=');
   if (row.has_effect('e')) pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
@@ -229,10 +236,23 @@ void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stre
       Arg empty = *item.arg;
       empty.value.is_everything = false;
       touch(EffectKind::kDeletes, empty, s, {.is_narrowed = true});
+    } else if (item.role == 'Y') {
+      apply_name_glob(usage, *item.arg, out);
     } else if (!is_write || !item.arg->is_exact() || !put_into_root(usage, item, s)) {
       apply_role(item.role, *item.arg, s, in, out);
     }
   }
+}
+
+// grep --include, rg -g: with --files the names alone are printed.
+void Evaluator::apply_name_glob(const Usage& usage, const Arg& glob, Stream& out) {
+  const std::string& text = glob.text();
+  if (text.starts_with('!') || (keys_of_glob(text) != Keys::kMeant && !mentions_keys(text))) return;
+  out.keys = Keys::kMeant;
+  if (usage.has("--files")) return;
+  out.is_secret = true;
+  add(EffectKind::kReadsCredentials, Scope::kPattern, text, glob.span,
+      cat("reads files that match ", text, ", which hold credentials"));
 }
 
 // Whether the destination is one place that a restart does not empty.
@@ -279,7 +299,7 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
 
 // Whether the file holds credentials in whatever folder it is: ~/.ssh/id_rsa without a known home.
 bool Evaluator::is_credential_somewhere(const Arg& arg) {
-  if (names_keys_ && !arg.value.is_known) return true;
+  if (arg.value.keys == Keys::kMeant && !arg.value.is_known) return true;
   const bool may_be = arg.is_glob && may_be_credential(arg.value.tail, "");
   if (arg.value.is_known || !(may_be || is_credential(arg.value.tail, ""))) return false;
   add(EffectKind::kReadsCredentials, Scope::kNamed, arg.value.tail, arg.span,
@@ -483,6 +503,7 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
     case 'T':  // date +FORMAT prints, anything else sets the clock
       if (!arg.is_exact() ? !arg.value.prefix.starts_with('+') : !text.starts_with('+'))
         apply_effect('P', arg.span, "date");
+      out.is_number = out.is_number || is_format_of_digits(arg.text());
       return;
     case 'A':  // KEY or KEY=VALUE
       if (!arg.is_exact() || text.find('=') != std::string::npos) apply_effect('P', arg.span, text);

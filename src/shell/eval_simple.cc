@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "shell/commands.h"
 #include "shell/evaluator.h"
+#include "shell/key_names.h"
 #include "shell/limits.h"
 
 namespace wick::shell {
@@ -39,6 +40,7 @@ Stream Evaluator::inputs(const Node& node, State& s, const Stream& in) {
       const Value v = value_of(r.here_doc->parts, s);
       out = v.is_known && v.set.size() == 1 ? Stream::of(v.set.front()) : Stream::unknown();
       out.is_secret = v.is_secret;
+      out.keys = v.keys;
       out.is_fetched = v.is_fetched;
       continue;
     }
@@ -149,6 +151,7 @@ void Evaluator::write_stream(const Arg& target, const Stream& out, bool is_appen
     mixed.is_fetched = out.is_fetched || (old != files_.end() && old->second.is_fetched);
     mixed.is_decoded = out.is_decoded || (old != files_.end() && old->second.is_decoded);
     mixed.is_secret = out.is_secret;
+    mixed.keys = out.keys;
     files_[path] = mixed;
   }
 }
@@ -199,6 +202,7 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   if (!step(node.span)) return out;
   const bool has_words = !node.words.empty();
   std::vector<Arg> argv = std::exchange(spare_, {});  // its memory, for one command behind another
+  if (has_words) declare_maps(node, s);
   expand(node.words, s, argv);
   std::vector<Before> before;
   for (const Assignment& a : node.assignments) {
@@ -400,6 +404,30 @@ std::string_view Evaluator::command_name(const Arg& arg) {
   return plain.empty() ? std::string_view(arg.text()) : plain;
 }
 
+namespace {
+
+// locate id_rsa, grep '\.ssh': lines that, taken for names of files, are those of keys.
+bool prints_names_of_keys(std::string_view name, const std::vector<Arg>& argv) {
+  static constexpr std::string_view kPrinters[] = {
+      "ls",   "locate", "mlocate", "plocate",  "fd",       "fdfind",  "grep", "egrep", "fgrep",
+      "rg",   "ag",     "awk",     "gawk",     "mawk",     "sed",     "git",  "tree",  "mdfind",
+      "dpkg", "rpm",    "realpath", "readlink", "basename", "dirname", "lsof"};
+  if (std::find(std::begin(kPrinters), std::end(kPrinters), name) == std::end(kPrinters))
+    return false;
+  // Lines or names of files with a text in them, whatever they are called.
+  const bool is_content = std::any_of(argv.begin(), argv.end(), [](const Arg& arg) {
+    return arg.text().starts_with('-') && !arg.text().starts_with("--") &&
+           arg.text().find_first_of("lLr") != std::string::npos;
+  });
+  const bool is_of_text = is_content && name.ends_with("grep");
+  return std::any_of(argv.begin() + 1, argv.end(), [&](const Arg& arg) {
+    const bool is_header = ascii_lower(arg.text()).find("private key") != std::string::npos;
+    return arg.is_exact() && (is_header || (!is_of_text && mentions_keys(arg.text())));
+  });
+}
+
+}  // namespace
+
 void Evaluator::note_call(const std::string& name, const std::vector<Arg>& argv) {
   if (made_.size() > kMaxCalls) return;
   Call call{.span = argv.front().span};
@@ -449,8 +477,11 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
   } else if (s.is_path_changed && !is_builtin(name)) {
     unknown(span, name, cat("PATH was changed: ", name, " may be another program"));
   }
-  return plain.size() == name.size() ? run_command(name, argv, s, in)
-                                     : run_command(std::string(plain), argv, s, in);
+  const bool is_of_keys = prints_names_of_keys(plain, argv);  // argv may change
+  Stream out = plain.size() == name.size() ? run_command(name, argv, s, in)
+                                           : run_command(std::string(plain), argv, s, in);
+  if (is_of_keys) out.keys = Keys::kMeant;
+  return out;
 }
 
 // What the command reads: nothing, a line, or what is not known. Wrappers and shells read nothing

@@ -21,11 +21,22 @@ Stream decoded(const Stream& in, std::optional<std::string> text) {
   out.is_decoded = true;
   out.is_fetched = in.is_fetched;
   out.is_secret = in.is_secret;
+  out.keys = in.keys;
   return out;
 }
 
 bool takes_secrets(const std::vector<Arg>& argv) {
   return std::any_of(argv.begin(), argv.end(), [](const Arg& a) { return a.value.is_secret; });
+}
+
+Keys keys_of(const std::vector<Arg>& argv) {
+  Keys out = Keys::kNone;
+  for (const Arg& arg : argv) {
+    out = std::max(out, arg.value.keys);
+    // ~/.ssh/id_rsa without a known home.
+    if (!arg.value.is_known && is_credential(arg.value.tail, "")) out = Keys::kMeant;
+  }
+  return out;
 }
 
 }  // namespace
@@ -36,6 +47,7 @@ Stream Commands::echo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out;
   if (!all_exact(argv)) {
     out.is_secret = takes_secrets(argv);
+    out.keys = keys_of(argv);
     if (argv.size() == 2 && argv[1].value.is_number) out.is_number = true;
     return out;
   }
@@ -64,6 +76,7 @@ Stream Commands::echo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   out = Stream::of(std::move(text));
   out.is_decoded = has_code;
   out.is_secret = takes_secrets(argv);
+  out.keys = keys_of(argv);
   for (const Arg& arg : argv)
     out.is_decoded = out.is_decoded || e.decoded_.contains(arg.text());
   return out;
@@ -114,6 +127,7 @@ Stream Commands::print_format(Evaluator& e, Argv& argv, State& s, const Stream& 
     }
   }
   out.is_secret = takes_secrets(argv);
+  out.keys = keys_of(argv);
   if (variable.empty()) return out;
   e.set_variable(variable, {.value = out.is_known ? Value::exact(out.text) : Value::unknown()},
                  argv[2].span, s);
@@ -234,6 +248,7 @@ Stream Commands::yes(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out = Stream::unknown();
   out.is_endless = true;
   out.is_secret = takes_secrets(argv);
+  out.keys = keys_of(argv);
   return out;
 }
 

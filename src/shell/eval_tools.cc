@@ -47,6 +47,7 @@ struct TarCall {
   std::vector<Arg> files;    // archives
   std::vector<Arg> folders;  // -C
   std::vector<Arg> operands;
+  std::vector<Arg> lists;  // -T: files of names
   bool is_absolute = false, to_stdout = false, removes = false, is_help = false;
 };
 
@@ -79,7 +80,7 @@ constexpr TarOption kTarValues[] = {{"file", 'f'},
                                     {"mode", '.'},
                                     {"mtime", '.'},
                                     {"format", '.'},
-                                    {"files-from", '.'},
+                                    {"files-from", 'T'},
                                     {"level", '.'},
                                     {"warning", '.'},
                                     {"label", '.'},
@@ -164,6 +165,7 @@ class TarReader {
  private:
   void argument(char letter, const Arg& value) {
     if (letter == 'f') out_.files.push_back(value);
+    if (letter == 'T') out_.lists.push_back(value);
     if (letter == 'C') out_.folders.push_back(value);
     if (letter == 'I' || letter == 'F') code.push_back(value);
   }
@@ -256,6 +258,10 @@ Stream Commands::tar(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (file.text().find(':') != std::string::npos) e.apply_effect('n', file.span, "tar");
     is_write ? e.write_stream(file, Stream::unknown(), call.mode != 'c', s)
              : e.apply_role('r', file, s, in, out);
+  }
+  for (const Arg& file : call.lists) {
+    const Stream list = e.list_in(file, s, in);
+    if (is_write) e.read_listed(list, 'R', file.span, s, out);
   }
   if (is_write) {
     for (const Arg& source : call.operands) {
@@ -475,8 +481,12 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
   for (const auto& [option, span] : usage.unknown)
     e.unknown(span, option, wick::cat(name, ": the option ", printable(option), " is not known"));
   if (usage.is_help || usage.operands().empty()) return out;
+  Stream listed = Stream::unknown();  // --files-from
+  bool has_list = false;
   for (const Usage::Item& item : usage.items) {
-    if (item.role != 'h') e.apply_role(item.role, *item.arg, s, in, out);
+    has_list = has_list || item.role == 'J';
+    Stream& read = item.role == 'J' ? listed : out;
+    if (item.role != 'h') e.apply_role(item.role, *item.arg, s, in, read);
   }
   const auto is_remote = [](const Arg& arg) {
     const std::string& text = arg.is_exact() ? arg.text() : arg.value.prefix;
@@ -498,9 +508,11 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
     }
     Stream read;
     e.apply_role('r', source, s, in, read);
+    read.is_secret = read.is_secret || listed.is_secret;
     if (!sends) continue;
     const EffectKind kind = read.is_secret ? EffectKind::kSendsCredentials
-                            : (is_tree && !is_dry) || !source.is_exact() ? EffectKind::kSendsUnknown
+                            : (is_tree && !is_dry) || has_list || !source.is_exact()
+                                ? EffectKind::kSendsUnknown
                                                                          : EffectKind::kSends;
     const std::string_view what = is_dry ? "names of " : is_tree ? "everything below " : "";
     e.add(kind, Scope::kNone, source.text(), source.span,

@@ -122,14 +122,15 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
 }
 
 void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
-  if (a.has_index) arithmetic(a.index, s, a.span);
+  const bool is_text_index = is_map(a.name, s);
+  if (a.has_index && !is_text_index) arithmetic(a.index, s, a.span);
   Variable v;
   if (a.is_array) {
     v.is_array = true;
     v.has_elements = true;
     for (const ArrayElement& element : a.elements) {
       if (element.has_index) {
-        arithmetic(element.index, s, a.span);
+        if (!is_text_index) arithmetic(element.index, s, a.span);
         v.has_elements = false;
       }
       std::vector<Arg> items;
@@ -148,6 +149,8 @@ void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
       v.has_elements = v.has_elements && is_known;
     }
     v.value = Value::unknown();
+    for (const Value& element : v.elements)
+      v.value = unknown_like(join(unknown_like(element), v.value));
   } else {
     later_glob(a.value.parts, s);
     v.value = value_of(a.value.parts, s);
@@ -157,6 +160,31 @@ void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
   note_assignment(a.name, v.value, a.span, is_prefix, s);
   v.is_map = is_map(a.name, s);
   keep(a.name, std::move(v), a.span, s);
+}
+
+// declare -A m=([a]=1): the elements are read before the command runs.
+void Evaluator::declare_maps(const Node& node, State& s) const {
+  const auto has_array = [](const Word& word) { return word.array != nullptr; };
+  if (std::none_of(node.words.begin(), node.words.end(), has_array)) return;
+  const std::string* const name = plain_text(node.words.front());
+  const bool is_declare = name != nullptr && (*name == "declare" || *name == "typeset");
+  if (!is_declare || !calls_.empty() || s.functions.contains(*name) || s.has_hidden_alias ||
+      s.aliases.contains(*name))
+    return;
+  bool is_map = false;
+  for (const Word& word : node.words) {
+    const std::string* const text = plain_text(word);
+    is_map = is_map || (text != nullptr && text->starts_with('-') &&
+                        text->find('A') != std::string::npos);
+    if (is_map && has_array(word)) make_map(word.array->name, s);
+  }
+}
+
+// One that was an array before stays so: bash refuses to convert it.
+void Evaluator::make_map(std::string_view name, State& s) const {
+  if (!calls_.empty() || s.fixed.contains(name) || s.variables.contains(name)) return;
+  s.variables[std::string(name)] = {
+      .value = Value::unknown(), .is_array = true, .is_map = true};
 }
 
 bool Evaluator::is_map(std::string_view name, const State& s) {

@@ -399,6 +399,7 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
     } else {
       Value loose = Value::unknown();
       loose.is_secret = v.is_secret;
+      loose.keys = v.keys;
       fields.value(loose, true);
     }
   }

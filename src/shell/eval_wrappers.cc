@@ -219,8 +219,7 @@ namespace {
 bool xargs_words(const Stream& in, const Usage& usage, std::vector<std::string>& out) {
   if (!in.is_known) return false;
   const bool is_nul = usage.has("-0") || usage.has("--null");
-  const bool has_other = usage.has("-d") || usage.has("--delimiter") || usage.has("-E") ||
-                         usage.has("-a") || usage.has("--arg-file");
+  const bool has_other = usage.has("-d") || usage.has("--delimiter") || usage.has("-E");
   const bool is_lines =
       usage.has("-I") || usage.has("-i") || usage.has("--replace") || usage.has("-L");
   if (has_other || (!is_nul && in.text.find_first_of("'\"\\") != std::string::npos)) return false;
@@ -301,14 +300,14 @@ Stream Commands::xargs(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   copy.functions.clear();
   copy.aliases.clear();
   const Stream none = Stream::of("");
-  Stream ignored;
+  Stream list = in;
   for (const Usage::Item& item : usage.items) {
-    if (item.role == 'r') e.apply_role('r', *item.arg, s, in, ignored);
+    if (item.role == 'r') list = e.list_in(*item.arg, s, in);  // -a FILE
     if (item.role != 'N') continue;  // --process-slot-var
     if (e.name_of_variable(item.arg->value, item.arg->span) && item.arg->is_exact())
       e.note_assignment(item.arg->text(), Value::unknown(), item.arg->span, true, copy);
   }
-  if (xargs_words(in, usage, words)) {
+  if (xargs_words(list, usage, words)) {
     if (!mark.empty()) {
       for (const std::string& word : words) {
         Argv one = command;
@@ -322,11 +321,11 @@ Stream Commands::xargs(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       command.push_back({.value = Value::exact(word), .span = argv[0].span});
     return e.invoke(std::move(command), copy, none);
   }
-  const bool has_file = usage.has("-a") || usage.has("--arg-file");
-  Value item = in.is_names && !has_file ? Value::below(in.prefix) : Value::unknown();
-  item.is_everything = in.is_everything;
-  item.is_secret = in.is_secret;
-  item.is_fetched = in.is_fetched;
+  Value item = list.is_names ? Value::below(list.prefix) : Value::unknown();
+  item.is_everything = list.is_everything;
+  item.is_secret = list.is_secret;
+  item.keys = list.keys;
+  item.is_fetched = list.is_fetched;
   if (mark.empty()) {
     command.push_back({.value = item, .span = argv[0].span, .is_many = true});
   } else {

@@ -279,6 +279,7 @@ Value Evaluator::zsh_value(const WordPart& part, State& s) {
   if (!is_kept || (p.flags.find('f') != std::string::npos && result.is_known)) {
     Value loose = Value::unknown();
     loose.is_secret = v.is_secret;
+    loose.keys = v.keys;
     loose.is_fetched = v.is_fetched;
     return loose;
   }

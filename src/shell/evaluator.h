@@ -156,6 +156,8 @@ class Evaluator {
   void note_change_back(const std::string& name, const State& s);
   void keep(std::string_view name, Variable v, Span span, State& s);
   bool name_of_variable(const Value& name, Span span);
+  void declare_maps(const Node& node, State& s) const;
+  void make_map(std::string_view name, State& s) const;
   static bool is_map(std::string_view name, const State& s);
 
   // Simple commands (eval_simple.cc).
@@ -205,6 +207,10 @@ class Evaluator {
   void apply_cloud_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_format_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  void write_picture(const Arg& arg, State& s, const Stream& in, Stream& out);
+  Stream list_in(const Arg& file, State& s, const Stream& in);
+  void read_listed(const Stream& list, char role, Span span, State& s, Stream& out);
+  void apply_name_glob(const Usage& usage, const Arg& glob, Stream& out);
   static std::string_view command_name(const Arg& arg);  // without a system directory
   void apply_effect(char letter, Span span, std::string_view command);
   void touch(EffectKind kind, const Arg& arg, State& s, Reach reach);
@@ -260,7 +266,6 @@ class Evaluator {
   std::size_t words_ = 0;   // that commands have, each time that they run
   Taken taken_ = Taken::kNothing;
   int n_known_inputs_ = 0;      // texts around that commands read: taken_ counts for these alone
-  bool names_keys_ = false;     // a find's tests may choose files with credentials
   bool is_in_traps_ = false;    // their assignments count as others do
   bool is_user_scope_ = false;  // systemctl --user
   bool is_dry_ = false;         // apt-get -s

@@ -441,38 +441,6 @@ bool path_may_match(std::string_view pattern, std::string_view path) noexcept {
 
 }  // namespace
 
-bool may_name_credential(std::string_view pattern) {
-  constexpr std::size_t kMinLetters = 3;  // `*a*` matches many names, `*rsa*` is meant for keys
-  static constexpr std::string_view kNames[] = {
-      "id_rsa",    "id_ed25519",       "id_ecdsa",    "id_dsa",    "shadow",
-      "gshadow",   ".netrc",           ".pgpass",     ".pypirc",   ".vault-token",
-      ".my.cnf",   ".git-credentials", "credentials", ".env",      ".npmrc",
-      ".htpasswd", ".s3cfg",           ".boto",       "wallet.dat"};
-  static constexpr std::string_view kWithin[] = {
-      "id_rsa", "id_ed25519",  "id_ecdsa", "id_dsa", "shadow", ".netrc", ".pgpass", ".ssh", ".aws",
-      ".gnupg", "credentials", ".kube",    ".p12",   ".pfx",   ".kdbx",  ".pem",    ".key"};
-  std::string text;
-  for (const char c : pattern) {
-    if (c != '\\') text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  std::size_t n_letters = 0;
-  bool in_brackets = false;
-  for (const char c : text) {
-    if (c == '[' || c == ']') in_brackets = c == '[';
-    if (!in_brackets && std::string_view("*?/]").find(c) == std::string_view::npos) ++n_letters;
-  }
-  const auto is_within = [&](std::string_view word) {
-    const std::size_t at = text.find(word);
-    if (at == std::string::npos) return false;
-    const std::size_t end = at + word.size();  // not .keyboard
-    return end >= text.size() || !(text[end] >= 'a' && text[end] <= 'z');
-  };
-  return std::any_of(std::begin(kWithin), std::end(kWithin), is_within) ||
-         (n_letters >= kMinLetters &&
-          std::any_of(std::begin(kNames), std::end(kNames),
-                      [&](std::string_view name) { return may_match(text, name); }));
-}
-
 bool may_be_credential(std::string_view pattern, std::string_view home) noexcept {
   static constexpr std::string_view kSystem[] = {"/etc/shadow",
                                                  "/etc/shadow-",

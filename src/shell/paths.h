@@ -44,8 +44,6 @@ bool is_credential(std::string_view path, std::string_view home) noexcept;
 bool is_key_store(std::string_view path) noexcept;  // keys that cannot be restored
 // Whether a pattern of file names may match one of the well-known credential files.
 bool may_be_credential(std::string_view pattern, std::string_view home) noexcept;
-// Whether a pattern of find (-name, -path, -regex) is made to find such files.
-bool may_name_credential(std::string_view pattern);
 bool is_persistence(std::string_view path, std::string_view home) noexcept;
 bool is_own_rc(std::string_view path, std::string_view home) noexcept;
 bool is_trust_root(std::string_view path) noexcept;

@@ -83,7 +83,8 @@ class Row {
 //   j path that is sent, or NAME:PATH        b path that is overwritten, or NAME:PATH
 //   P sets something of the system   R content of a tree   C files of a list are created below
 //   G path that is overwritten, or |COMMAND   J file that lists names of files, which are read
-//   K expression of yq   X path of a new file, or its folder
+//   K expression of yq   X path of a new file, or its folder   Y names of files that are read
+//   3  picture that ImageMagick writes
 //   >  moved, a tree         0  empty folder that is deleted
 //   D, M, W, R, > reach everything below
 //

@@ -259,6 +259,18 @@ constexpr RowText kRows[] = {
      "-verbose -ping -quiet -unique -moments -format:E -precision:. -units:. -depth:. -density:. "
      "-version",
      "+_"},
+    {"convert", "I*3",
+     "-resize:. -crop:. -quality:. -rotate:. -density:. -geometry:. -gravity:. -background:. "
+     "-fill:. -pointsize:. -colorspace:. -depth:. -type:. -size:. -delay:. -loop:. -scale:. "
+     "-sample:. -thumbnail:. -extent:. -blur:. -sharpen:. -unsharp:. -level:. -modulate:. "
+     "-fuzz:. -border:. -bordercolor:. -compress:. -units:. -alpha:. -channel:. -threshold:. "
+     "-gamma:. -page:. -dispose:. -layers:. -colors:. -brightness-contrast:. -contrast-stretch:. "
+     "-interlace:. -filter:. -sampling-factor:. -roll:. -shave:. -splice:. -chop:. -swirl:. "
+     "-wave:. -charcoal:. -paint:. -sepia-tone:. -posterize:. -opaque:. -transparent:. "
+     "-strokewidth:. -stroke:. -limit:. -strip -flip -flop -negate -normalize -trim "
+     "-auto-orient -append -coalesce -flatten -monochrome -equalize -enhance -despeckle "
+     "-verbose -quiet -transpose -transverse -version",
+     "+_"},
     {"pdftotext", "rw",
      "-f:. -l:. -r:. -x:. -y:. -W:. -H:. -fixed:. -colspacing:. -enc:. -eol:. -opw:. -upw:. "
      "-layout -raw -nodiag -htmlmeta -bbox -bbox-layout -tsv -cropbox -nopgbrk -listenc -q -v -h",
@@ -269,16 +281,24 @@ constexpr RowText kRows[] = {
      "+_"},
     {"cpio", ".*",
      "-AbBcdfklLmnostSuvV0 -C:. -D:W -E:r -F:w -H:. -I:r -M:. -O:w -R:. -i!U -p@C "
-     "--append --block-size=. --dereference --directory=W --dot --extract!U --file=w --format=. "
-     "--io-size=. --link --list --make-directories --no-absolute-filenames --no-preserve-owner "
-     "--nonmatching --null --numeric-uid-gid --only-verify-crc --owner=. --pass-through@C "
-     "--pattern-file=r --preserve-modification-time --quiet --rename-batch-file=r "
+     "--append --create --block-size=. --dereference --directory=W --dot --extract!U --file=w "
+     "--format=. --io-size=. --link --list --make-directories --no-absolute-filenames "
+     "--no-preserve-owner --nonmatching --null --numeric-uid-gid --only-verify-crc --owner=. "
+     "--pass-through@C --pattern-file=r --preserve-modification-time --quiet --rename-batch-file=r "
      "--sparse --swap --swap-bytes --swap-halfwords --unconditional --verbose",
      "+"},
     {"7z|7za|7zr", "v", "", "+-"},
     {"7z l|7z t|7za l|7za t|7zr l|7zr t", "r.*", "", "+"},
     {"7z a|7z x|7z e|7z d|7z u|7za a|7za x", ".*", "", "wU+"},
-    {"ffprobe", "U", "-v:. -hide_banner -show_format -show_streams -of:. -i:U", "+_"},
+    {"ffprobe", "U",
+     "-v:. -loglevel:. -hide_banner -show_format -show_streams -show_entries:. -show_frames "
+     "-show_packets -show_chapters -show_programs -show_error -show_data -count_frames "
+     "-count_packets -select_streams:. -read_intervals:. -of:. -print_format:. -pretty -unit "
+     "-prefix -sexagesimal -byte_binary_prefix -version -formats -codecs -i:U",
+     "+_"},
+    {"ldconfig", ".*",
+     "-p!0 -NvXn -C:r -f:r -r:n -c:. -V!0 -l --print-cache!0 --verbose --format=.",
+     "I"},
     {"nm|objdump|readelf|size", "r*",
      "-aADdCfghHiIlnoprsStTuvVwWxX -j:. -M:. --demangle --disassemble --headers --symbols "
      "--all --dynamic --sections --section-headers --program-headers",
@@ -358,7 +378,7 @@ constexpr RowText kRows[] = {
      "--archive --verbose --quiet --recursive --links --copy-links --perms --owner "
      "--group --times --dry-run --human-readable --progress --partial --stats "
      "--compress --exclude=. --exclude-from=r --include=. --include-from=r "
-     "--files-from=r --info=. --update --inplace --checksum --size-only "
+     "--files-from=J --info=. --update --inplace --checksum --size-only "
      "--ignore-existing --ignore-errors --bwlimit=. --timeout=. --max-size=. "
      "--min-size=. --delete!D --delete-after!D --delete-before!D --delete-during!D "
      "--delete-excluded!D --remove-source-files!D --rsh=e --rsync-path=e --backup "

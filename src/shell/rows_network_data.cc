@@ -152,7 +152,12 @@ constexpr RowText kRows[] = {
     {"openssl x509|openssl verify|openssl dgst|openssl crl", ".*",
      "-noout -text -subject -issuer -dates -enddate -startdate -fingerprint -serial "
      "-modulus -in:U -inform:. -outform:. -out:w -sha1 -sha256 -sha384 -sha512 -md5 "
-     "-verify -CAfile:r -hex -r -checkend:. -pubkey -days:. -ext:. -purpose -nameopt:.",
+     "-verify -CAfile:r -hex -r -checkend:. -pubkey -days:. -ext:. -purpose -nameopt:. -certopt:. "
+     "-email -alias -hash -subject_hash -issuer_hash -ocspid -ocsp_uri -checkhost:. -checkemail:. "
+     "-checkip:. -req -CA:r -CAkey:r -CAcreateserial!a -CAserial:w -set_serial:. -signkey:r "
+     "-key:r -extfile:r -extensions:. -passin:. -trustout -x509toreq -untrusted:r -trusted:r "
+     "-CApath:r -partial_chain -show_chain -crl_check -sha3-256 -sha3-512 -blake2b512 -binary -c "
+     "-preserve_dates",
      "+_"},
     {"openssl enc|openssl base64", "",
      "-e -d -a -A -base64 -p -P -v -z -none -salt -nosalt -pbkdf2 -nopad -debug -list -ciphers "
@@ -160,10 +165,36 @@ constexpr RowText kRows[] = {
      "-aes-128-cbc -aes-192-cbc -aes-256-cbc -aes-128-ecb -aes-256-ecb -aes-128-ctr -aes-256-ctr "
      "-aes128 -aes192 -aes256 -des3 -des-ede3-cbc -chacha20 -camellia-256-cbc",
      "+_"},
-    {"openssl rand", ".", "-hex -base64 -out:w", "+_"},
+    {"openssl rand", ".", "-hex -base64 -out:w -rand:r -writerand:w", "+_"},
+    // The key is a new one; where no file is named it is printed.
+    {"openssl genrsa", ".",
+     "-out:w -f4 -F4 -3 -primes:. -verbose -quiet -traditional -passout:. -rand:r -writerand:w "
+     "-aes128 -aes192 -aes256 -aria128 -aria192 -aria256 -camellia128 -camellia192 -camellia256 "
+     "-des -des3 -idea",
+     "+_"},
+    {"openssl genpkey", "",
+     "-algorithm:. -pkeyopt:. -paramfile:r -genparam -out:w -outform:. -pass:. -text -quiet "
+     "-aes-128-cbc -aes-256-cbc -aes128 -aes256 -des3",
+     "+_"},
+    {"openssl ecparam", "",
+     "-name:. -genkey -list_curves -noout -text -check -in:r -out:w -inform:. -outform:. "
+     "-param_enc:. -conv_form:.",
+     "+_"},
+    {"openssl rsa|openssl pkey|openssl ec", "",
+     "-in:r -out:w -inform:. -outform:. -pubin -pubout -noout -text -check -modulus -passin:. "
+     "-passout:. -aes128 -aes192 -aes256 -des3 -traditional -pubcheck -text_pub",
+     "+_"},
+    {"openssl ciphers", ".", "-v -V -s -tls1 -tls1_1 -tls1_2 -tls1_3 -stdname", "+_"},
+    {"openssl passwd", ".*", "-1 -5 -6 -apr1 -aixmd5 -salt:. -stdin -in:r -noverify -quiet -table "
+     "-reverse", "+_"},
+    {"openssl asn1parse", "",
+     "-in:r -inform:. -i -dump -offset:. -length:. -noout -strparse:.", "+_"},
     {"openssl s_client", ".*",
      "-connect:. -servername:. -showcerts -brief -quiet -tls1_2 -tls1_3 -starttls:. "
-     "-CAfile:r -verify_return_error",
+     "-CAfile:r -CApath:r -verify_return_error -host:. -port:. -crlf -alpn:. -status -tlsextdebug "
+     "-no_ssl3 -no_tls1 -no_tls1_1 -no_tls1_2 -no_tls1_3 -tls1 -tls1_1 -cipher:. -ciphersuites:. "
+     "-curves:. -sigalgs:. -verify:. -verify_hostname:. -ign_eof -no_ign_eof -state -debug -msg "
+     "-security_debug -prexit -reconnect -noservername -4 -6 -cert:r -key:r -proxy:. -nocommands",
      "n+_"},
     {"gpg|gpg2", ".*",
      "-k!m -qv --list-keys!m --list-public-keys!m --list-signatures!m --list-sigs!m "

@@ -14,21 +14,21 @@ constexpr RowText kRows[] = {
      "--null-data --no-messages --invert-match --max-count=. --byte-offset "
      "--line-number --line-buffered --with-filename --no-filename --label=. "
      "--only-matching --quiet --silent --binary-files=. --text --directories=. "
-     "--devices=. --recursive@R --dereference-recursive@R --include=. --exclude=. "
+     "--devices=. --recursive@R --dereference-recursive@R --include=Y --exclude=. "
      "--exclude-from=r --exclude-dir=. --files-without-match --files-with-matches "
      "--count --initial-tab --null --before-context=. --after-context=. --context=. "
      "--group-separator=. --no-group-separator --color?. --colour?. --binary",
      "e"},
     {"rg", ".R*",
-     "-0aFHILNPSUVchilnopqsuvwxz. -e:.# -f:r# -g:. -m:. -A:. -B:. -C:. -t:. -T:. "
+     "-0aFHILNPSUVchilnopqsuvwxz. -e:.# -f:r# -g:Y -m:. -A:. -B:. -C:. -t:. -T:. "
      "-r:. -j:. -M:. -E:. -d:. --pre=e --hostname-bin=e --hidden --no-ignore --files "
-     "--type=. --glob=. --iglob=. --count --files-with-matches --ignore-case "
+     "--type=. --glob=Y --iglob=Y --count --files-with-matches --ignore-case "
      "--line-number --json --multiline --pcre2 --smart-case --sort=. --stats --text "
      "--vimgrep --word-regexp --max-depth=. --max-count=. --context=. --color=. "
      "--regexp=.# --only-matching --replace=. --trim --fixed-strings --invert-match "
      "--no-heading --heading",
      ""},
-    {"ag|ack", ".R*", "-acHhilLnoQqsSuUvwz0 -A:. -B:. -C:. -G:. -m:.", "+"},
+    {"ag|ack", ".R*", "-acHhilLnoQqsSuUvwz0 -A:. -B:. -C:. -G:Y -m:.", "+"},
     {"sort", "r*",
      "-bdfghiMnRrVcCmsuz -k:. -o:w -S:. -t:. -T:a --ignore-leading-blanks "
      "--dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting "

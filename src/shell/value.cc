@@ -36,6 +36,14 @@ Value Value::below(std::string prefix) {
   return out;
 }
 
+Value unknown_like(const Value& v) {
+  Value out = Value::unknown();
+  out.is_secret = v.is_secret;
+  out.is_fetched = v.is_fetched;
+  out.keys = v.keys;
+  return out;
+}
+
 namespace {
 
 std::string common_prefix(const std::string& a, const std::string& b) {
@@ -70,6 +78,7 @@ Value join(const Value& a, const Value& b) {
       if (std::find(out.set.begin(), out.set.end(), s) == out.set.end()) out.set.push_back(s);
     }
     out.is_secret = a.is_secret || b.is_secret;
+    out.keys = std::max(a.keys, b.keys);
     out.is_fetched = a.is_fetched || b.is_fetched;
     out.is_set = a.is_set || b.is_set;
     if (out.set.size() <= kMaxSet) return out;
@@ -81,6 +90,7 @@ Value join(const Value& a, const Value& b) {
   out.is_number = is_digits(a) && is_digits(b);
   if (out.is_number) out.prefix.clear();
   out.is_secret = a.is_secret || b.is_secret;
+  out.keys = std::max(a.keys, b.keys);
   out.is_fetched = a.is_fetched || b.is_fetched;
   out.may_be_empty = !out.is_number && !out.is_below;
   return out;
@@ -171,6 +181,7 @@ Value concat(const Value& a, const Value& b) {
 
 void append(Value& a, const Value& b) {
   const bool is_secret = a.is_secret || b.is_secret;
+  const Keys keys = std::max(a.keys, b.keys);
   const bool is_fetched = a.is_fetched || b.is_fetched;
   if (!a.is_known) {
     append_behind(a, b);
@@ -178,6 +189,7 @@ void append(Value& a, const Value& b) {
     a = beginning_of(a, b);
   }
   a.is_secret = is_secret;
+  a.keys = keys;
   a.is_fetched = is_fetched;
 }
 
@@ -232,6 +244,7 @@ Stream without_text(const Stream& stream) {
   out.is_fetched = stream.is_fetched;
   out.is_decoded = stream.is_decoded;
   out.is_secret = stream.is_secret;
+  out.keys = stream.keys;
   return out;
 }
 

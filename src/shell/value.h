@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,13 @@ class StringSet {
   std::size_t size_ = 0;
 };
 
+// Whether a name may be that of a file with credentials.
+enum class Keys : std::uint8_t {
+  kNone,
+  kSome,   // among others: any name below /
+  kMeant,  // it was chosen by such names: find -name id_rsa
+};
+
 // A string. Known: one of `set`. Otherwise it begins with `prefix`, and ends in `tail`.
 struct Value {
   bool is_known = true;
@@ -91,6 +99,7 @@ struct Value {
   bool is_path = false;        // begins with PATH as it was
   bool is_secret = false;      // may hold a credential
   bool is_fetched = false;     // came from the network
+  Keys keys = Keys::kNone;     // a name of a file; of a known one the name says it
   bool is_set = true;          // false: surely unset
   bool may_be_empty = false;
 
@@ -101,6 +110,9 @@ struct Value {
 
   bool operator==(const Value&) const = default;
 };
+
+// Some text that comes from where `v` does.
+Value unknown_like(const Value& v);
 
 // Either of both.
 Value join(const Value& a, const Value& b);
@@ -153,6 +165,7 @@ struct Stream {
   bool is_nul = false;      // … ended by NUL
   bool is_everything = false;
   std::string prefix = {};
+  Keys keys = Keys::kNone;  // of the names
 
   static Stream of(std::string text);
   static Stream none();

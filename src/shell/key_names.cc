@@ -1,0 +1,289 @@
+#include "shell/key_names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+#include "shell/paths.h"
+
+namespace wick::shell {
+
+namespace {
+
+// The first kKeys hold credentials. All in lower case: names are compared without it.
+constexpr std::size_t kKeys = 37;
+constexpr std::array<std::string_view, 74> kList = {
+    ".ssh/id_rsa", ".ssh/id_ed25519", ".ssh/id_ecdsa", ".ssh/id_dsa", ".ssh", ".gnupg",
+    ".gnupg/private-keys-v1.d/a.key", ".aws", ".aws/credentials", ".kube", ".kube/config",
+    ".docker/config.json", ".config/gh/hosts.yml", ".config/gcloud/credentials.db",
+    ".password-store", ".password-store/mail.gpg", ".netrc", ".pgpass", ".pypirc", ".npmrc",
+    ".vault-token", ".my.cnf", ".git-credentials", ".env", ".env.local", ".htpasswd", ".s3cfg",
+    ".boto", "wallet.dat", "etc/shadow", "etc/gshadow", "etc/ssh/ssh_host_rsa_key",
+    "etc/ssl/private/server.key", "private_key.pem", "cert.p12", "cert.pfx", "passwords.kdbx",
+    // ordinary
+    "src", "x/main.c", "x/list.h", "lib/util.so", "a.out", "x/readme.md", "license",
+    "makefile", "index.html", "style.css", "app.js", "package.json", "config.json", "config",
+    "config.yml", "hosts.yml", "cargo.toml", "nginx.conf", "openssl.cnf", "vimrc", "data.csv",
+    "data.dat", "users.db", "notes.txt", "setup.py", "run.sh", "app.log", "photo.jpg", "mail.gpg",
+    "backup.tar.gz", "create.sql", "environment.yml", "private.h", "keyboard.c", "shell.sh",
+    "etc/hosts", "web.xml"};
+constexpr std::string_view kBefore[] = {"", "home/u/", "root/", "x/"};  // below the start
+
+// A name or pattern that holds one of these, not as the beginning of a longer word, is of keys.
+constexpr std::string_view kWords[] = {
+    "id_rsa",      "id_ed25519", "id_ecdsa", "id_dsa", "shadow", ".netrc",     ".pgpass",
+    ".ssh",        ".aws",       ".gnupg",   ".kube",  ".p12",   ".pfx",       ".kdbx",
+    "credentials", ".pem",       ".key",     ".npmrc", ".pypirc", "private key"};
+
+constexpr std::size_t kMaxPattern = 256;  // bytes; a longer one may match any name
+constexpr std::size_t kMaxGlobs = 32;
+constexpr int kMaxGroups = 8;
+
+bool has_key_word(std::string_view lower) {
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    const std::size_t at = lower.find(word);
+    if (at == std::string_view::npos) return false;
+    const std::size_t end = at + word.size();  // not .keyboard
+    return end >= lower.size() || !(lower[end] >= 'a' && lower[end] <= 'z');
+  });
+}
+
+// Globs that together match at least what a regular expression does: `a.*\(b\|c\)` is a*b and a*c.
+// The kinds of expressions differ in which of ( | { have a backslash; either counts.
+class Globs {
+ public:
+  static std::vector<std::string> of(std::string_view regex) {
+    Globs reader(regex);
+    std::vector<std::string> out = reader.either(0);
+    if (reader.at_ < regex.size()) out.emplace_back("*");
+    return out;
+  }
+
+ private:
+  explicit Globs(std::string_view text) : text_(text) {}
+
+  // The operator here, with or without a backslash; '\0' if there is none.
+  char operator_here(std::size_t& size) const {
+    if (at_ >= text_.size()) return '\0';
+    const bool is_escaped = text_[at_] == '\\' && at_ + 1 < text_.size();
+    const char c = text_[at_ + (is_escaped ? 1 : 0)];
+    size = is_escaped ? 2 : 1;
+    const std::string_view kinds = is_escaped ? "(|){+?" : "(|){+?*";
+    return kinds.find(c) == std::string_view::npos ? '\0' : c;
+  }
+
+  std::vector<std::string> either(int depth) {
+    std::vector<std::string> out = both(depth);
+    std::size_t size = 0;
+    while (operator_here(size) == '|') {
+      at_ += size;
+      for (std::string& one : both(depth))
+        out.push_back(std::move(one));
+      if (out.size() > kMaxGlobs) out = {"*"};
+    }
+    return out;
+  }
+
+  std::vector<std::string> both(int depth) {
+    std::vector<std::string> out = {""};
+    while (at_ < text_.size()) {
+      std::size_t size = 0;
+      const char op = operator_here(size);
+      if (op == '|' || op == ')') break;
+      std::vector<std::string> next = atom(depth);
+      if (quantified()) next = {"*"};
+      std::vector<std::string> all;
+      for (const std::string& a : out) {
+        for (const std::string& b : next)
+          all.push_back(a + b);
+      }
+      out = std::move(all);
+      if (out.size() > kMaxGlobs) out = {"*"};
+    }
+    return out;
+  }
+
+  std::vector<std::string> atom(int depth) {
+    std::size_t size = 0;
+    const char op = operator_here(size);
+    if (op == '(' && depth < kMaxGroups) {
+      at_ += size;
+      std::vector<std::string> out = either(depth + 1);
+      if (operator_here(size) == ')') at_ += size;
+      return out;
+    }
+    const char c = text_[at_++];
+    if (c == '^' || c == '$') return {""};
+    if (c == '.') return {"?"};
+    if (c == '[') {
+      const std::size_t close = text_.find(']', at_ + 1);
+      at_ = close == std::string_view::npos ? text_.size() : close + 1;
+      return {"?"};
+    }
+    if (c != '\\' || at_ >= text_.size()) return {std::string(1, c == '*' ? '?' : c)};
+    const char escaped = text_[at_++];
+    const bool is_class = (escaped >= 'a' && escaped <= 'z') || (escaped >= 'A' && escaped <= 'Z');
+    return {std::string(1, is_class || escaped == '*' ? '?' : escaped)};
+  }
+
+  bool quantified() {
+    std::size_t size = 0;
+    bool is_any = false;
+    for (char op = operator_here(size); op == '*' || op == '+' || op == '?' || op == '{';
+         op = operator_here(size)) {
+      is_any = true;
+      at_ += size;
+      if (op != '{') continue;
+      const std::size_t close = text_.find('}', at_);
+      at_ = close == std::string_view::npos ? text_.size() : close + 1;
+    }
+    return is_any;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+std::string without_backslashes(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != '\\') out += c;
+  }
+  return out;
+}
+
+std::vector<std::string> globs_of(const NamePattern& pattern) {
+  if (pattern.text.size() > kMaxPattern) return {"*"};
+  const std::string lower = ascii_lower(pattern.text);
+  if (pattern.kind == NamePattern::kRegex) return Globs::of(lower);
+  return {without_backslashes(lower)};
+}
+
+// A name that the glob matches: the glob without what stands for other text.
+std::string sample_of(std::string_view glob) {
+  std::string out;
+  for (const char c : glob) {
+    if (c != '*' && c != '?' && c != '[' && c != ']') out += c;
+  }
+  return out;
+}
+
+std::string_view last_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool any_may_match(const std::vector<std::string>& globs, std::string_view name) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return may_match(glob, name); });
+}
+
+}  // namespace
+
+KeyNames::KeyNames(const std::vector<NamePattern>& patterns, std::vector<std::string> starts)
+    : starts_(std::move(starts)) {
+  for (std::string& start : starts_) {
+    if (!start.empty() && !start.ends_with('/')) start += '/';
+  }
+  for (const NamePattern& pattern : patterns) {
+    for (const std::string& glob : globs_of(pattern)) {
+      if (has_key_word(glob) && spelled_.size() < NameSet().size() - kList.size())
+        spelled_.push_back(sample_of(glob));
+    }
+  }
+}
+
+Chosen KeyNames::chosen_by(const NamePattern& pattern) const {
+  const std::vector<std::string> globs = globs_of(pattern);
+  const bool is_name = pattern.kind == NamePattern::kName;
+  const auto matches = [&](std::string_view tail) {
+    if (is_name) return any_may_match(globs, last_name(tail));
+    for (const std::string& start : starts_) {
+      for (const std::string_view before : kBefore) {
+        if (any_may_match(globs, cat(start, before, tail))) return true;
+      }
+    }
+    return false;
+  };
+  Chosen out;
+  for (std::size_t i = 0; i < kList.size(); ++i)
+    out.may[i] = matches(kList[i]);
+  for (std::size_t i = 0; i < spelled_.size(); ++i) {
+    const bool is_part = spelled_[i].find('/') == std::string::npos;
+    out.may[kList.size() + i] =
+        (is_part && !is_name) || matches(spelled_[i]) || any_may_match(globs, spelled_[i]);
+  }
+  // Surely matched: a name by a glob without brackets and in its own case.
+  const bool is_sure =
+      is_name && pattern.text.find_first_of("[\\") == std::string::npos &&
+      (pattern.is_any_case || globs.front() == pattern.text);
+  if (is_sure) out.may_not = ~out.may;
+  return out;
+}
+
+Chosen KeyNames::chosen_by_sample(std::string_view path) const {
+  Chosen out;
+  if (is_credential(path, "")) {
+    out.may.reset();
+    for (std::size_t i = 0; i < kKeys; ++i)
+      out.may.set(i);
+  }
+  return out;
+}
+
+Keys KeyNames::keys_of(const NameSet& names) const noexcept {
+  bool has_key = false;
+  bool is_ordinary = false;
+  for (std::size_t i = 0; i < kList.size() + spelled_.size(); ++i) {
+    const bool is_listed = i >= kKeys && i < kList.size();
+    has_key = has_key || (names[i] && !is_listed);
+    is_ordinary = is_ordinary || (names[i] && is_listed);
+  }
+  return !has_key ? Keys::kNone : is_ordinary ? Keys::kSome : Keys::kMeant;
+}
+
+namespace {
+
+Keys keys_of_one(const NamePattern& pattern) {
+  const KeyNames names({pattern}, {""});
+  return names.keys_of(names.chosen_by(pattern).may);
+}
+
+}  // namespace
+
+Keys keys_of_glob(std::string_view glob) {
+  const bool is_path = glob.find('/') != std::string_view::npos;
+  return keys_of_one({.kind = is_path ? NamePattern::kPath : NamePattern::kName,
+                      .text = is_path ? cat("*", glob) : std::string(glob)});
+}
+
+bool mentions_keys(std::string_view word) {
+  if (word.size() > kMaxPattern) return false;
+  if (has_key_word(without_backslashes(ascii_lower(word)))) return true;
+  const auto is_meant = [](Keys keys) { return keys == Keys::kMeant; };
+  constexpr std::size_t kMinLetters = 3;
+  const auto n_letters = std::count_if(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  });
+  if (static_cast<std::size_t>(n_letters) < kMinLetters) return false;
+  return is_meant(keys_of_glob(word)) ||
+         is_meant(keys_of_one({.kind = NamePattern::kRegex, .text = cat(".*", word, ".*")}));
+}
+
+bool may_hold_keys(std::string_view folder, std::string_view home) {
+  if (folder.empty() || folder == "/") return true;
+  for (const std::string_view homes : {"/home/", "/Users/"}) {
+    if (folder.starts_with(homes) && folder.find('/', homes.size()) == std::string_view::npos)
+      return true;
+  }
+  const auto is_in = [&](std::string_view path) {
+    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+  };
+  const auto is_at = [&](std::string_view place) {
+    const bool is_end = folder.size() == place.size() || folder[place.size()] == '/';
+    return folder.starts_with(place) && is_end;
+  };
+  return is_in("/etc/shadow") || is_in("/root/.ssh/id_rsa") || is_in("/home") || is_in("/Users") ||
+         is_at("/root/.ssh") || (!home.empty() && is_in(cat(home, "/.ssh/id_rsa")));
+}
+
+}  // namespace wick::shell
