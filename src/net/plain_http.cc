@@ -390,37 +390,35 @@ void PlainHttp::leave(TransferJob& job) noexcept {
 }
 
 PlainConnection* PlainHttp::take_idle(const std::string& pool) {
-  const auto found = idle_.find(pool);
-  if (found == idle_.end()) return nullptr;
-  PlainConnection* const one = found->second.back();
+  const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const PlainConnection* one) {
+    return one->target->pool == pool;
+  });
+  if (found == idle_.rend()) return nullptr;
+  PlainConnection* const one = *found;
   if (monotonic_ns() - one->idle_since > kMaxIdleNs) {  // and so are those before it
-    for (PlainConnection* const old : std::vector(found->second))
+    for (PlainConnection* const old : std::vector(idle_.begin(), found.base()))
       drop(*old);
     return nullptr;
   }
-  found->second.pop_back();
-  if (found->second.empty()) idle_.erase(found);
-  --n_idle_;
+  idle_.erase(std::next(found).base());
   return one;
 }
 
 void PlainHttp::keep(PlainConnection& one) {
   one.job->connection = nullptr;
-  if (n_idle_ >= kMaxIdlePlain) return drop(one);
+  if (idle_.size() >= kMaxIdlePlain) return drop(one);
   one.job = nullptr;
   one.was_used = true;
   one.idle_since = monotonic_ns();
   one.parser.reset();
-  idle_[one.target->pool].push_back(&one);
-  ++n_idle_;
+  idle_.push_back(&one);
 }
 
 void PlainHttp::drop(PlainConnection& one) noexcept {
-  if (one.job != nullptr) one.job->connection = nullptr;
-  const auto found = idle_.find(one.target->pool);
-  if (found != idle_.end() && std::erase(found->second, &one) > 0) {
-    --n_idle_;
-    if (found->second.empty()) idle_.erase(found);
+  if (one.job != nullptr) {
+    one.job->connection = nullptr;
+  } else {
+    std::erase(idle_, &one);
   }
   if (one.fd >= 0) poller_.close(one.fd);
   all_.erase(&one);

@@ -80,8 +80,7 @@ class PlainHttp {
   CurlPoller& poller_;
   const Ended ended_;
   std::unordered_map<PlainConnection*, Owned> all_;
-  std::unordered_map<std::string, std::vector<PlainConnection*>> idle_ = {};  // the newest last
-  std::size_t n_idle_ = 0;
+  std::vector<PlainConnection*> idle_ = {};  // of all pools, the newest last
   std::array<char, kReadBytes> buffer_ = {};
 };
 
