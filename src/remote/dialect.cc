@@ -5,16 +5,16 @@
 
 namespace wick::remote {
 
-void EventWriter::text(std::string text) {
+void EventWriter::text(std::string_view text) {
   if (text.empty()) return;
   n_bytes += text.size();
-  events.emplace_back(TextEvent{std::move(text)});
+  events.emplace_back(TextEvent{std::string(text)});
 }
 
-void EventWriter::reasoning(std::string text) {
+void EventWriter::reasoning(std::string_view text) {
   if (text.empty()) return;
   n_bytes += text.size();
-  events.emplace_back(ReasoningEvent{std::move(text)});
+  events.emplace_back(ReasoningEvent{std::string(text)});
 }
 
 void EventWriter::call(std::int64_t key, const std::string& id, const std::string& name,

@@ -37,8 +37,8 @@ class EventWriter {
   bool is_over = false;     // the API said so
   std::size_t n_bytes = 0;  // of text, reasoning and arguments
 
-  void text(std::string text);
-  void reasoning(std::string text);
+  void text(std::string_view text);
+  void reasoning(std::string_view text);
   // A piece of the call that the API numbers `key`; id and name count the first time.
   void call(std::int64_t key, const std::string& id, const std::string& name,
             std::string arguments);

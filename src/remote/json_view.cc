@@ -41,15 +41,22 @@ bool has_surrogate(std::string_view data) {
 
 }  // namespace
 
-Json Json::find(std::string_view key) const {
+void Json::find_all(std::span<const std::string_view> keys, std::span<Json> found) const {
   simdjson::dom::object object;
-  if (!JsonAccess::get(*this, object)) return {};
-  std::optional<element> found;
+  if (!JsonAccess::get(*this, object)) return;
   const auto end = object.end();
   for (auto field = object.begin(); field != end; ++field) {
-    if (field.key_equals(key)) found = field.value();
+    const std::string_view name = field.key();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (name == keys[i]) found[i] = JsonAccess::of(field.value());
+    }
   }
-  return found ? JsonAccess::of(*found) : Json();
+}
+
+Json Json::find(std::string_view key) const {
+  Json found;
+  find_all({&key, 1}, {&found, 1});
+  return found;
 }
 
 std::optional<std::string_view> Json::text() const {
@@ -89,20 +96,28 @@ void Json::each(const std::function<void(Json)>& visit) const {
     visit(JsonAccess::of(item));
 }
 
+std::string_view view_of(Json value) {
+  return value.text().value_or(std::string_view());
+}
+
 std::string text_of(Json value) {
-  return std::string(value.text().value_or(std::string_view()));
+  return std::string(view_of(value));
 }
 
 std::string text_of(Json value, std::string_view key) {
   return text_of(value.find(key));
 }
 
-std::optional<int> count_at(Json value, std::string_view key) {
+std::optional<int> to_count(Json value) {
   constexpr int kMost = std::numeric_limits<int>::max();
-  const auto number = value.find(key).number();
+  const auto number = value.number();
   if (!number || !(*number >= 0 && *number <= kMost) || *number != std::floor(*number))
     return std::nullopt;
   return static_cast<int>(*number);
+}
+
+std::optional<int> count_at(Json value, std::string_view key) {
+  return to_count(value.find(key));
 }
 
 int count_of(Json value, std::string_view key, int fallback) {

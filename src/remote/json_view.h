@@ -4,9 +4,11 @@
 // or null, and of two equal keys the later one counts.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,15 @@ class Json {
   explicit operator bool() const noexcept { return document_ != nullptr; }
 
   Json find(std::string_view key) const;
+
+  // Several in one pass: const auto [id, index] = call.find_all({"id", "index"});
+  template <std::size_t N>
+  std::array<Json, N> find_all(const std::string_view (&keys)[N]) const {
+    std::array<Json, N> found;
+    find_all(keys, found);
+    return found;
+  }
+
   std::optional<std::string_view> text() const;
   std::optional<double> number() const;  // also of an integer
   bool is_true() const;
@@ -33,6 +44,8 @@ class Json {
  private:
   friend struct JsonAccess;  // simdjson's header is in json_view.cc alone
 
+  void find_all(std::span<const std::string_view> keys, std::span<Json> found) const;
+
   const void* document_ = nullptr;
   [[maybe_unused]] std::size_t at_ = 0;  // json_view.cc reads both as one value of simdjson
 };
@@ -41,8 +54,10 @@ inline Json find(Json value, std::string_view key) {
   return value.find(key);
 }
 
+std::string_view view_of(Json value);  // empty if it is no text
 std::string text_of(Json value);
 std::string text_of(Json value, std::string_view key);
+std::optional<int> to_count(Json value);  // as count_at()
 std::optional<int> count_at(Json value, std::string_view key);
 int count_of(Json value, std::string_view key, int fallback = 0);
 std::string to_json(Json value);

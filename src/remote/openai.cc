@@ -171,7 +171,7 @@ Result<Call> chat(const Endpoint& endpoint, const Request& request) {
   return Call{.path = is_text ? "/completions" : "/chat/completions", .body = std::move(body)};
 }
 
-FinishReason finish_of(const std::string& name) {
+FinishReason finish_of(std::string_view name) {
   if (name == "length") return FinishReason::kLength;
   if (name == "tool_calls" || name == "function_call") return FinishReason::kToolCalls;
   if (name == "content_filter") return FinishReason::kContentFilter;
@@ -180,14 +180,15 @@ FinishReason finish_of(const std::string& name) {
 
 // False: there is none. What lacks one of the two counts is none: it is estimated then.
 bool read_usage(Json usage, EventWriter& out) {
-  const auto prompt = count_at(usage, "prompt_tokens");
-  const auto generated = count_at(usage, "completion_tokens");
-  if (!prompt || !generated) return false;
-  out.usage = Usage{
-      .prompt_tokens = *prompt,
-      .cached_tokens = count_of(find(usage, "prompt_tokens_details"), "cached_tokens"),
-      .generated_tokens = *generated,
-      .reasoning_tokens = count_of(find(usage, "completion_tokens_details"), "reasoning_tokens")};
+  const auto [prompt, of_prompt, generated, of_generated] =
+      usage.find_all({"prompt_tokens", "prompt_tokens_details", "completion_tokens",
+                  "completion_tokens_details"});
+  const auto n_prompt = to_count(prompt), n_generated = to_count(generated);
+  if (!n_prompt || !n_generated) return false;
+  out.usage = Usage{.prompt_tokens = *n_prompt,
+                    .cached_tokens = count_of(of_prompt, "cached_tokens"),
+                    .generated_tokens = *n_generated,
+                    .reasoning_tokens = count_of(of_generated, "reasoning_tokens")};
   return true;
 }
 
@@ -201,12 +202,11 @@ TokenLogprob logprob_of(Json token) {
 class OpenAiDecoder final : public Decoder {
  public:
   void add(Json frame, EventWriter& out) override {
-    if (out.model.empty()) out.model = text_of(frame, "model");
-    const bool has_usage = read_usage(find(frame, "usage"), out) ||
-                           read_usage(find(find(frame, "x_groq"), "usage"), out);
-    find(frame, "choices").each([&](Json choice) {
-      if (count_of(choice, "index") == 0) read_choice(choice, out);
-    });
+    const auto [model, usage, x_groq, choices] =
+        frame.find_all({"model", "usage", "x_groq", "choices"});
+    if (out.model.empty()) out.model = view_of(model);
+    const bool has_usage = read_usage(usage, out) || read_usage(find(x_groq, "usage"), out);
+    choices.each([&](Json choice) { read_choice(choice, out); });
     // Some keep the connection open without a [DONE]. Counts before the end are not the last ones.
     if (has_usage && out.finish != FinishReason::kNone) out.is_over = true;
   }
@@ -214,18 +214,21 @@ class OpenAiDecoder final : public Decoder {
  private:
   // A stream has "delta", a whole answer "message", a completion "text".
   void read_choice(Json choice, EventWriter& out) {
-    read_logprobs(choice, out);
-    Json delta = find(choice, "delta");
-    if (!delta) delta = find(choice, "message");
-    const std::string reasoning = text_of(delta, "reasoning_content");
-    out.reasoning(reasoning.empty() ? text_of(delta, "reasoning") : reasoning);
-    out.text(text_of(delta, "content"));
-    out.text(text_of(delta, "refusal"));
-    out.text(text_of(choice, "text"));
-    find(delta, "tool_calls").each([&](Json call) { read_call(call, out); });
-    const std::string finish = text_of(choice, "finish_reason");
-    if (finish.empty()) return;
-    out.finish = finish_of(finish);
+    const auto [index, logprobs, delta, message, text, finish] =
+        choice.find_all({"index", "logprobs", "delta", "message", "text", "finish_reason"});
+    if (to_count(index).value_or(0) != 0) return;
+    read_logprobs(logprobs, out);
+    const auto [reasoning_content, reasoning, content, refusal, calls] =
+        (delta ? delta : message)
+            .find_all({"reasoning_content", "reasoning", "content", "refusal", "tool_calls"});
+    const std::string_view thought = view_of(reasoning_content);
+    out.reasoning(thought.empty() ? view_of(reasoning) : thought);
+    out.text(view_of(content));
+    out.text(view_of(refusal));
+    out.text(view_of(text));
+    calls.each([&](Json call) { read_call(call, out); });
+    if (view_of(finish).empty()) return;
+    out.finish = finish_of(view_of(finish));
     if (out.finish == FinishReason::kEos && out.n_calls() > 0)
       out.finish = FinishReason::kToolCalls;
   }
@@ -246,9 +249,9 @@ class OpenAiDecoder final : public Decoder {
     out.call(last_key_, id, text_of(function, "name"), std::move(text));
   }
 
-  static void read_logprobs(Json choice, EventWriter& out) {
+  static void read_logprobs(Json logprobs, EventWriter& out) {
     LogprobsEvent event;
-    find(find(choice, "logprobs"), "content").each([&](Json token) {
+    find(logprobs, "content").each([&](Json token) {
       event.tokens.push_back(logprob_of(token));
     });
     if (!event.tokens.empty()) out.events.emplace_back(std::move(event));

@@ -171,8 +171,8 @@ Refusal read_refusal(int status, const JsonValue* body) {
 }
 
 std::optional<Refusal> stream_refusal(Json view) {
-  const bool may_be = view.find("error") || view.find("type").text() == "error" || view.is_array();
-  if (!may_be) return std::nullopt;
+  const auto [may_be, type] = view.find_all({"error", "type"});
+  if (!may_be && type.text() != "error" && !view.is_array()) return std::nullopt;
   const JsonValue frame = view.copy();
   const JsonValue* error = find(&frame, "error");
   if (error == nullptr && text_of(&frame, "type") == "error") error = &frame;
