@@ -1,8 +1,8 @@
 #include "http/head.h"
 
 #include <algorithm>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
 
 #include "base/hex.h"
 #include "base/printable.h"
@@ -13,6 +13,7 @@ namespace wick::http {
 namespace {
 
 namespace beast = boost::beast::http;
+using boost::beast::error_code;
 
 constexpr std::size_t kUsualHeaders = 8;
 
@@ -158,13 +159,59 @@ std::optional<Refusal> read_rest(Head& head) {
   return std::nullopt;
 }
 
-Refusal refuse_of_beast(const boost::beast::error_code& error) {
+Refusal refuse_of_beast(const error_code& error) {
   if (error == beast::error::bad_version) {
     return {
         .status = 505, .code = "bad_version", .message = "the versions are HTTP/1.1 and HTTP/1.0"};
   }
   return bad("bad_request", cat("the request is malformed: ", error.message()));
 }
+
+// The request line and the headers.
+class HeadParser final : public beast::basic_parser<true> {
+ public:
+  HeadParser() { head.headers.reserve(kUsualHeaders); }
+
+  Head head = {};
+  std::string_view target = {};  // within the block
+
+ private:
+  void on_request_impl(beast::verb /*verb*/, boost::beast::string_view method,
+                       boost::beast::string_view its_target, int version,
+                       error_code& /*error*/) override {
+    head.method = {method.data(), method.size()};
+    head.is_1_0 = version == 10;
+    target = {its_target.data(), its_target.size()};
+  }
+
+  void on_field_impl(beast::field /*field*/, boost::beast::string_view name,
+                     boost::beast::string_view value, error_code& /*error*/) override {
+    head.headers.push_back({ascii_lower({name.data(), name.size()}),
+                            std::string(trimmed({value.data(), value.size()}))});
+  }
+
+  void on_header_impl(error_code& /*error*/) override {}
+
+  void on_response_impl(int /*code*/, boost::beast::string_view /*reason*/, int /*version*/,
+                        error_code& /*error*/) override {}
+
+  void on_body_init_impl(const boost::optional<std::uint64_t>& /*length*/,
+                         error_code& /*error*/) override {}
+
+  std::size_t on_body_impl(boost::beast::string_view body, error_code& /*error*/) override {
+    return body.size();
+  }
+
+  void on_chunk_header_impl(std::uint64_t /*size*/, boost::beast::string_view /*extensions*/,
+                            error_code& /*error*/) override {}
+
+  std::size_t on_chunk_body_impl(std::uint64_t /*left*/, boost::beast::string_view body,
+                                 error_code& /*error*/) override {
+    return body.size();
+  }
+
+  void on_finish_impl(error_code& /*error*/) override {}
+};
 
 }  // namespace
 
@@ -181,29 +228,21 @@ bool Head::has(std::string_view name) const noexcept {
 }
 
 std::variant<Head, Refusal> parse_head(std::string_view block) {
-  beast::request_parser<beast::empty_body> parser;
+  HeadParser parser;
   parser.eager(false);
   parser.header_limit(static_cast<std::uint32_t>(block.size() + 1));
   parser.body_limit(boost::none);  // decided by who reads the body
-  boost::beast::error_code error;
+  error_code error;
   parser.put(boost::asio::buffer(block.data(), block.size()), error);
   if (error && error != beast::error::need_more) return refuse_of_beast(error);
   if (!parser.is_header_done()) return bad("bad_request", "the request is malformed");
-  const auto& message = parser.get();
-  Head head{.method = std::string(message.method_string()),
-            .is_1_0 = message.version() == 10,
-            .keeps_alive = parser.keep_alive()};
+  Head head = std::move(parser.head);
+  head.keeps_alive = parser.keep_alive();
   if (head.method.size() > kMaxMethodBytes) return bad("bad_method", "the method is too long");
-  head.headers.reserve(kUsualHeaders);
-  for (const auto& field : message) {
-    head.headers.push_back({ascii_lower({field.name_string().data(), field.name_string().size()}),
-                            std::string(trimmed({field.value().data(), field.value().size()}))});
-  }
-  const std::string_view target(message.target().data(), message.target().size());
   for (auto refusal : {check_repeated(head), read_framing(head), read_host(head)}) {
     if (refusal) return *std::move(refusal);
   }
-  if (auto refusal = read_target(head, target)) return *std::move(refusal);
+  if (auto refusal = read_target(head, parser.target)) return *std::move(refusal);
   if (auto refusal = read_rest(head)) return *std::move(refusal);
   return head;
 }

@@ -144,7 +144,7 @@ void append_head(std::string& out, const Response& response, const Framing& fram
   }
   if (!framing.keeps_alive) append_header(out, "connection", "close");
   if (framing.keeps_alive && framing.is_1_0) append_header(out, "connection", "keep-alive");
-  append_header(out, "x-content-type-options", "nosniff");
+  out += "x-content-type-options: nosniff\r\n";
   if (!has(response, "cross-origin-resource-policy"))
     append_header(out, "cross-origin-resource-policy", "same-origin");
   if (!has(response, "cache-control")) append_header(out, "cache-control", "no-store");
