@@ -70,11 +70,6 @@ Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
 
 namespace {
 
-// Whether somebody wants to know of requests.
-bool has_span(const Context& context) {
-  return context.options.traces != nullptr || context.options.audit != nullptr;
-}
-
 Error cancelled(bool is_stopping) {
   return {.code = ErrorCode::kCancelled,
           .id = "cancelled",
@@ -124,7 +119,7 @@ class AnswersWork final : public http::Work {
 
   void count(std::size_t choice, const DoneEvent& event) {
     ++n_ended_;
-    if (has_span(*setup_.context)) note_in_span(choice, event);
+    if (setup_.span != nullptr) note_in_span(*setup_.span, choice, event);
     if (setup_.started.place != nullptr) setup_.started.place->end(event.usage);
     usage_.add(event.usage, n_ended_ == 1);
     n_tokens_ += event.usage.prompt_tokens + event.usage.generated_tokens;
@@ -134,14 +129,14 @@ class AnswersWork final : public http::Work {
     setup_.context->counters.add(event);
   }
 
-  void note_in_span(std::size_t choice, const DoneEvent& event) {
-    setup_.span.provider = setup_.started.answers[choice]->report().provider;
+  void note_in_span(Span& span, std::size_t choice, const DoneEvent& event) {
+    span.provider = setup_.started.answers[choice]->report().provider;
     for (const EffectiveParameter& one : event.parameters) {
       const auto* const rule = std::get_if<std::string>(&one.value);
-      if (one.key == "route" && rule != nullptr) setup_.span.rule = *rule;
+      if (one.key == "route" && rule != nullptr) span.rule = *rule;
     }
-    setup_.span.finish = name(event.finish);
-    if (const auto error = failure(event)) setup_.span.error = error->id;
+    span.finish = name(event.finish);
+    if (const auto error = failure(event)) span.error = error->id;
   }
 
   State gather(http::Writer& out) {
@@ -231,9 +226,10 @@ class AnswersWork final : public http::Work {
   }
 
   void end_span() {
-    setup_.span.usage = usage_.usage;
+    if (setup_.span == nullptr) return;
+    setup_.span->usage = usage_.usage;
     const bool is_whole = n_ended_ == static_cast<int>(wholes_.size());
-    if (!is_whole && setup_.span.error.empty()) setup_.span.error = "cancelled";
+    if (!is_whole && setup_.span->error.empty()) setup_.span->error = "cancelled";
     server::end_span(*setup_.context, std::move(setup_.span));
   }
 
@@ -249,14 +245,17 @@ class AnswersWork final : public http::Work {
   void add_headers(http::Response& response) const {
     const Answers& answers = setup_.started.answers;
     std::vector<std::string> names = setup_.ignored;
+    std::string provider;
     for (const auto& answer : answers) {
-      for (std::string& name : names_of(answer->report().ignored, setup_.given)) {
+      const AnswerReport report = answer->report();
+      if (answer == answers.front()) provider = report.provider;
+      for (std::string& name : names_of(report.ignored, setup_.given)) {
         if (std::find(names.begin(), names.end(), name) == names.end())
           names.push_back(std::move(name));
       }
     }
     add_ignored(names, response);
-    add_provider(answers.front()->report().provider, response);
+    add_provider(provider, response);
   }
 
   State over() {
@@ -280,24 +279,25 @@ class AnswersWork final : public http::Work {
 
 }  // namespace
 
-Span begin_span(const Context& context, const ParsedRequest& parsed, std::string_view operation) {
-  if (!has_span(context)) return {};
-  return {.parent = parse_trace_parent(parsed.trace_parent),
-          .request_id = parsed.request_id,
-          .model = parsed.request.model,
-          .operation = std::string(operation),
-          .begin_ns = unix_ns(),
-          .key = parsed.request.key,
-          .tag = parsed.request.tag};
+std::unique_ptr<Span> begin_span(const Context& context, const ParsedRequest& parsed,
+                                 std::string_view operation) {
+  if (context.options.traces == nullptr && context.options.audit == nullptr) return nullptr;
+  return std::make_unique<Span>(Span{.parent = parse_trace_parent(parsed.trace_parent),
+                                     .request_id = parsed.request_id,
+                                     .model = parsed.request.model,
+                                     .operation = std::string(operation),
+                                     .begin_ns = unix_ns(),
+                                     .key = parsed.request.key,
+                                     .tag = parsed.request.tag});
 }
 
-void end_span(Context& context, Span span) {
+void end_span(Context& context, std::unique_ptr<Span> span) {
+  if (span == nullptr) return;
   const auto& traces = context.options.traces;
   const auto& audit = context.options.audit;
-  if (traces == nullptr && audit == nullptr) return;
-  span.end_ns = unix_ns();
-  if (audit != nullptr) audit->add(span);
-  if (traces != nullptr) traces->add(std::move(span));
+  span->end_ns = unix_ns();
+  if (audit != nullptr) audit->add(*span);
+  if (traces != nullptr) traces->add(std::move(*span));
 }
 
 std::unique_ptr<http::Work> make_work(AnswersSetup&& setup) {
@@ -306,13 +306,13 @@ std::unique_ptr<http::Work> make_work(AnswersSetup&& setup) {
 
 http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
                    std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake) {
-  Span span = begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
+  auto span = begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
   auto started = start_answers(*context, parsed, wake);
   if (!started) {
-    span.error = started.error().id;
     if (context->options.audit != nullptr) {
-      span.end_ns = unix_ns();
-      context->options.audit->add(span);
+      span->error = started.error().id;
+      span->end_ns = unix_ns();
+      context->options.audit->add(*span);
     }
     const ApiError error = refusal(*context, started.error(), parsed.request.model);
     http::Response response = dialect->refuse(error, {});

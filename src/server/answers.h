@@ -66,13 +66,14 @@ struct AnswersSetup {
   std::vector<const Field*> given = {};
   Started started = {};
   std::unique_ptr<Dialect> dialect = {};
-  Span span = {};  // of the trace, if there is one
+  std::unique_ptr<Span> span = {};  // null: nobody wants it
 };
 
-// What is known of it before the first answer; empty if nobody wants it.
-Span begin_span(const Context& context, const ParsedRequest& parsed, std::string_view operation);
+// What is known of it before the first answer; null if nobody wants it.
+std::unique_ptr<Span> begin_span(const Context& context, const ParsedRequest& parsed,
+                                 std::string_view operation);
 // It has ended: for traces and the audit log.
-void end_span(Context& context, Span span);
+void end_span(Context& context, std::unique_ptr<Span> span);
 
 std::unique_ptr<http::Work> make_work(AnswersSetup&& setup);
 

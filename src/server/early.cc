@@ -47,10 +47,11 @@ std::optional<http::Response> refuse_early(Context& context, Api api,
                                            settings_now(context)->admission, clock);
   if (may) return std::nullopt;
   if (context.options.audit != nullptr) {
-    Span span = begin_span(context, *parsed, api == kCompletions ? "text_completion" : "chat");
-    span.error = may.error().id;
-    span.end_ns = unix_ns();
-    context.options.audit->add(span);
+    const auto span =
+        begin_span(context, *parsed, api == kCompletions ? "text_completion" : "chat");
+    span->error = may.error().id;
+    span->end_ns = unix_ns();
+    context.options.audit->add(*span);
   }
   http::Response response = in_words_of(api, refusal(context, may.error(), model));
   add_ignored(parsed->ignored, response);

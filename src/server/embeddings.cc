@@ -75,17 +75,18 @@ int tokens_of(std::span<const Embedding> all) noexcept {
                          [](int sum, const Embedding& one) { return sum + one.tokens; });
 }
 
-void audit(const Context& context, Span span, const Result<std::vector<Embedding>>& all) {
+void audit(const Context& context, std::unique_ptr<Span> span,
+           const Result<std::vector<Embedding>>& all) {
   if (context.options.audit == nullptr) return;
-  span.end_ns = unix_ns();
-  if (!all) span.error = all.error().id;
-  if (all) span.usage.prompt_tokens = tokens_of(*all);
-  context.options.audit->add(span);
+  span->end_ns = unix_ns();
+  if (!all) span->error = all.error().id;
+  if (all) span->usage.prompt_tokens = tokens_of(*all);
+  context.options.audit->add(*span);
 }
 
 Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
                                      const std::stop_token& gone, http::Response& response) {
-  Span span = begin_span(context, parsed, "embeddings");
+  auto span = begin_span(context, parsed, "embeddings");
   AnswerReport report;
   auto all = embed_prompts(*context.provider, parsed, gone, report);
   add_provider(report.provider, response);

@@ -25,6 +25,7 @@ EmbedTexts embed_request(const ParsedRequest& parsed, const std::stop_token& gon
 int tokens_of(std::span<const Embedding> all) noexcept;  // of all their texts
 
 // A line of the audit log, if there is one.
-void audit(const Context& context, Span span, const Result<std::vector<Embedding>>& all);
+void audit(const Context& context, std::unique_ptr<Span> span,
+           const Result<std::vector<Embedding>>& all);
 
 }  // namespace wick::server

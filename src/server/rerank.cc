@@ -94,7 +94,7 @@ std::vector<std::size_t> ranking(const std::vector<Embedding>& scores) {
 }
 
 http::Response ranked(Context& context, const ParsedRequest& parsed, const std::stop_token& gone) {
-  Span span = begin_span(context, parsed, "rerank");
+  auto span = begin_span(context, parsed, "rerank");
   const auto scores = scores_of(*context.provider, parsed, gone);
   audit(context, std::move(span), scores);
   if (!scores) return error_response(refusal(context, scores.error(), parsed.request.model));
