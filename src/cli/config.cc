@@ -3,9 +3,12 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "cli/option_flags.h"
 #include "cli/out.h"
 #include "cli/report.h"
-#include "cli/option_flags.h"
+#include "config/routing.h"
+#include "config/schema.h"
+#include "config/table_text.h"
 
 namespace wick {
 
@@ -19,47 +22,56 @@ struct ConfigFlags {
   Result<int> (*run)(const ConfigFlags&) = nullptr;
 };
 
-struct ValueMaker {
-  JsonValue operator()(std::monostate) const { return JsonValue(nullptr); }
+// "config.toml:2" of "config.toml:2:1".
+std::string origin_of(const std::string& place) {
+  return place.substr(0, place.rfind(':'));
+}
 
-  template <class T>
-  JsonValue operator()(const std::vector<T>& list) const {
-    return Array(list.begin(), list.end());
+void show_line(const ConfigFlags& o, const Printable& line, const std::string& origin) {
+  if (o.shows_origin && !origin.empty()) {
+    print({padded(line, 40), "# ", printable(origin, kMaxShown), "\n"});
+  } else {
+    print({line, "\n"});
   }
+}
 
-  template <class T>
-  JsonValue operator()(const T& one) const {
-    return JsonValue(one);
-  }
-};
-
-JsonValue to_value(const OptionValue& value) {
-  return std::visit(ValueMaker{}, value);
+void show_tables(const ConfigFlags& o, const TomlTables& tables) {
+  for (const TableLine& line : table_lines(tables))
+    show_line(o, printable_lines(line.text), origin_of(line.place));
 }
 
 // As TOML, so that the output can be used as a file.
 Result<int> show(const ConfigFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
+  WICK_DO(routing_settings(config.tables()));
   Object all;
   for (const Option& row : options()) {
     const OptionValue& value = config.value(row.key);
     const std::string& origin = config.origin(row.key);
     if (o.is_json) {
-      all[row.key] = o.shows_origin ? json_object({{"value", to_value(value)}, {"origin", origin}})
-                                    : to_value(value);
+      all[row.key] = o.shows_origin
+                         ? json_object({{"value", to_json_value(value)}, {"origin", origin}})
+                         : to_json_value(value);
       continue;
     }
     const std::string text = to_toml(value);
     const Printable key = printable(row.key);
     const Printable line = text.empty() ? joined({"# ", key, " is not set"})
                                         : joined({key, " = ", printable_lines(text)});
-    if (o.shows_origin) {
-      print({padded(line, 40), "# ", printable(origin, kMaxShown), "\n"});
-    } else {
-      print({line, "\n"});
-    }
+    show_line(o, line, origin);
   }
-  if (o.is_json) print_json(std::move(all));
+  if (!o.is_json) {
+    show_tables(o, config.tables());
+    return kExitOk;
+  }
+  for (const auto& [name, table] : config.tables().values) {
+    JsonValue shown = without_passwords(table);
+    const std::string origin = origin_of(place_of(config.tables().places, name));
+    all[name] = o.shows_origin
+                    ? JsonValue(json_object({{"value", std::move(shown)}, {"origin", origin}}))
+                    : std::move(shown);
+  }
+  print_json(std::move(all));
   return kExitOk;
 }
 
@@ -79,76 +91,8 @@ Result<int> path(const ConfigFlags& o) {
   return kExitOk;
 }
 
-// JSON Schema 2020-12 of one setting.
-JsonValue schema_of(const Option& row) {
-  const auto list_of = [&](JsonValue item) {
-    return json_object({{"type", "array"}, {"items", std::move(item)}});
-  };
-  const auto number = [&](const char* type) {
-    return json_object({{"type", type}, {"minimum", row.min}, {"maximum", row.max}});
-  };
-  Object schema;
-  switch (row.kind) {
-    case OptionKind::kBoolean:
-      schema = json_object({{"type", "boolean"}});
-      break;
-    case OptionKind::kInteger:
-      schema = number("integer");
-      break;
-    case OptionKind::kReal:
-      schema = number("number");
-      break;
-    case OptionKind::kBytes:
-      schema = json_object({{"type", Array{JsonValue("integer"), JsonValue("string")}},
-                            {"minimum", row.min},
-                            {"maximum", row.max},
-                            {"pattern", "^[0-9.]+ *([kKmMgGtT][iI]?)?[bB]?$"}});
-      break;
-    case OptionKind::kUnsigned:  // a text where a reader of JSON or TOML would lose digits
-      schema = json_object({{"type", Array{JsonValue("integer"), JsonValue("string")}},
-                            {"minimum", 0},
-                            {"pattern", "^[0-9]+$"}});
-      break;
-    case OptionKind::kText:
-      schema = json_object({{"type", "string"}});
-      break;
-    case OptionKind::kChoice: {
-      std::string words;
-      for (const std::string& choice : row.choices)
-        words += cat(words.empty() ? "" : "|", choice);
-      const std::string more = row.max > 1 ? cat("(,(", words, "))?") : "";
-      schema = json_object({{"type", "string"}, {"pattern", cat("^(", words, ")", more, "$")}});
-      break;
-    }
-    case OptionKind::kTexts:
-      schema = list_of(json_object({{"type", "string"}}));
-      break;
-    case OptionKind::kIntegers:
-      schema = list_of(number("integer"));
-      break;
-  }
-  schema["description"] = row.help;
-  if (row.fallback.index() != 0) schema["default"] = to_value(row.fallback);
-  return schema;
-}
-
 Result<int> schema(const ConfigFlags& /*o*/) {
-  Object tables;
-  for (const Option& row : options()) {
-    const std::size_t dot = row.key.find('.');
-    const std::string table = row.key.substr(0, dot);
-    if (tables.find(table) == nullptr) {
-      tables[table] = json_object(
-          {{"type", "object"}, {"additionalProperties", false}, {"properties", Object()}});
-    }
-    Object& properties = *(*tables[table].object())["properties"].object();
-    properties[row.key.substr(dot + 1)] = schema_of(row);
-  }
-  print_json(json_object({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                          {"title", "wick's config.toml"},
-                          {"type", "object"},
-                          {"additionalProperties", false},
-                          {"properties", std::move(tables)}}));
+  print_json(config_schema());
   return kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "config/presets.h"
+#include "config/tables.h"
 
 namespace wick {
 
@@ -24,12 +25,6 @@ namespace {
 std::string read(const ReadVariable& variable, const std::string& name) {
   const char* const value = variable(name.c_str());
   return value == nullptr ? "" : value;
-}
-
-// `error` with the source of the bad value before its message.
-Error placed(Error error, std::string_view place) {
-  error.message = cat(printable(place), ": ", error.message);
-  return error;
 }
 
 // "local.": an empty table that might have held settings.
@@ -51,6 +46,11 @@ Error unknown_key(std::string_view key, std::string_view place) {
   std::vector<std::string> names;
   for (const Option& row : options()) {
     names.push_back(row.key);
+  }
+  for (const ConfigTable& table : config_tables()) {
+    names.emplace_back(table.name);
+    for (const Field& field : table.fields)
+      names.push_back(cat(table.name, ".", field.key));
   }
   const std::string near = nearest_names(key, names);
   return placed(
@@ -90,9 +90,8 @@ Result<Config> Config::load(const ConfigSources& sources) {
     WICK_TRY(const std::string text, read_toml_text(file));
     WICK_TRY(const auto entries, parse_toml(text, file.string()));
     WICK_DO(config.set_file(entries, file.string()));
-    WICK_TRY(const Object tables, parse_toml_tables(text, file.string()));
-    for (const auto& [name, table] : tables)
-      config.tables_[name] = table;
+    WICK_TRY(TomlTables tables, parse_toml_tables(text, file.string()));
+    config.tables_.merge(std::move(tables));
     if (const auto id = file_id(file)) config.files_.push_back(*id);
   }
   WICK_DO(config.set_environment(sources.variable));
@@ -102,7 +101,7 @@ Result<Config> Config::load(const ConfigSources& sources) {
 Result<void> Config::set_file(const std::vector<TomlEntry>& entries, std::string_view path) {
   for (TomlEntry entry : entries) {
     const std::string place = cat(path, ":", entry.line, ":", entry.column);
-    if (is_table(entry.key) || is_list_table(entry.key)) continue;
+    if (is_table(entry.key) || is_in_config_table(entry.key)) continue;
     if (!expand_preset(entry)) continue;
     const Option* const row = find_option(entry.key);
     if (row == nullptr) return unknown_key(entry.key, place);

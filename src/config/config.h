@@ -61,9 +61,9 @@ class Config {
   const std::string& origin(std::string_view key) const;
   const OptionValue& value(std::string_view key) const;
 
-  // provider, route and budget of the files, for config/routing.h; of several files the last one
-  // that has a table holds.
-  const Object& tables() const noexcept { return tables_; }
+  // The tables of config/tables.h, for config/routing.h; of several files the last one that has a
+  // table holds.
+  const TomlTables& tables() const noexcept { return tables_; }
 
   // The files that were read: what this program writes must not replace them.
   const std::vector<FileId>& files() const noexcept { return files_; }
@@ -78,7 +78,7 @@ class Config {
   const Setting& at(std::string_view key) const;
   Setting& at(const Option& row);
 
-  Object tables_;
+  TomlTables tables_;
   std::vector<FileId> files_;
   std::vector<Setting> settings_;  // one for each row of options()
 };

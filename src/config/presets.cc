@@ -1,176 +1,174 @@
 #include "config/presets.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/decimal.h"
-#include "base/nearest.h"
 #include "base/strings.h"
+#include "config/table_reader.h"
 
 namespace wick {
 
 namespace {
 
-constexpr double kMaxBudgetDollars = 1e9;
-
-Error bad_setting(std::string_view table, std::string_view key, std::string_view what) {
-  return {.code = ErrorCode::kInvalid,
-          .id = "bad_setting",
-          .message = cat("[", table, "]: ", key, " ", what)};
-}
-
-Result<void> check_keys(std::string_view table, const Object& fields,
-                        const std::vector<std::string>& known) {
-  for (const auto& [key, value] : fields) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "unknown_setting",
-                 .message = cat("[", table, "] has no setting '", printable(key), "'"),
-                 .hint = cat("there are: ", nearest_names(key, known))};
-  }
-  return {};
-}
-
 // "5 USD" of 5.0, to the nano-dollar.
-Result<std::string> amount_of(std::string_view key, const JsonValue& value) {
-  double dollars = -1;
-  if (const std::int64_t* const whole = value.integer()) dollars = static_cast<double>(*whole);
-  if (const double* const real = value.number()) dollars = *real;
-  if (!(dollars >= 0 && dollars <= kMaxBudgetDollars))
-    return bad_setting("fallback", key, "must be a number of dollars");
+std::string amount_of(double dollars) {
   return cat(decimal(dollars, 9), " USD");
 }
 
-// "30s", "5m", "1h", or a number of seconds.
-Result<JsonValue> seconds_of(std::string_view key, const JsonValue& value) {
-  if (value.integer() != nullptr) return value;
-  const std::string* const text = value.string();
+// Seconds of "30s", "5m", "1h", or of a whole number; nullopt if there are none, or wrong ones.
+std::optional<std::int64_t> seconds_of(TableReader& table, std::string_view key) {
+  const JsonValue* const value = table.value(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->integer() != nullptr) return *value->integer();
+  const std::string text = table.text(key);
   std::int64_t n = 0;
-  if (text != nullptr && !text->empty()) {
-    const char* const last = text->data() + text->size() - 1;
-    const auto read = std::from_chars(text->data(), last, n);
+  if (!text.empty()) {
+    const char* const last = text.data() + text.size() - 1;
+    const auto read = std::from_chars(text.data(), last, n);
     const std::size_t unit = std::string_view("smh").find(*last);
     constexpr std::int64_t kSeconds[] = {1, 60, 3600};
     const bool is_duration =
         read.ec == std::errc() && read.ptr == last && n >= 0 && n < 1'000'000 && unit < 3;
-    if (is_duration) return JsonValue(n * kSeconds[unit]);
+    if (is_duration) return n * kSeconds[unit];
   }
-  return bad_setting("performance", key, "must be a duration, such as \"30s\" or \"1h\"");
+  table.fail(key, "must be a duration, such as \"30s\" or \"1h\"");
+  return std::nullopt;
 }
 
-const Object* table_of(const Object& tables, std::string_view name) {
-  const JsonValue* const value = tables.find(name);
-  return value == nullptr ? nullptr : value->object();
-}
+// Long forms, with the places of what they stand for.
+class Expansion {
+ public:
+  explicit Expansion(TomlTables& out) : out_(out) {}
 
-void append(Object& tables, std::string_view name, JsonValue item) {
-  Array list;
-  if (const JsonValue* const there = tables.find(name))
-    list = there->array() == nullptr ? Array{*there} : *there->array();
-  list.push_back(std::move(item));
-  tables.set(name, std::move(list));
-}
+  // Key and value of the long form, and the path of the short one.
+  void set(std::string_view key, JsonValue value, const std::string& path) {
+    places_.emplace_back(key, path);
+    fields_.set(key, std::move(value));
+  }
 
-Result<std::optional<Object>> provider_of(const Object& remote) {
-  static const std::pair<const char*, const char*> kKeys[] = {{"provider", "name"},
-                                                              {"api_endpoint", "endpoint"},
-                                                              {"api_key_env", "key_env"},
-                                                              {"rate_limit", "requests_per_minute"},
-                                                              {"models", "models"}};
-  WICK_DO(check_keys("remote", remote,
-                     {"provider", "api_endpoint", "api_key_env", "rate_limit", "models"}));
-  if (remote.find("provider") == nullptr) return bad_setting("remote", "provider", "is missing");
-  Object provider;
+  // As one more [[name]].
+  void append(const std::string& name, const std::string& path) {
+    Array list;
+    if (const JsonValue* const there = out_.values.find(name)) {
+      if (there->array() == nullptr) copy_places(name, cat(name, "/0"));
+      list = there->array() == nullptr ? Array{*there} : *there->array();
+    }
+    add(cat(name, "/", list.size()), path);
+    list.emplace_back(std::move(fields_));
+    out_.values.set(name, std::move(list));
+  }
+
+  // As [name].
+  void put(const std::string& name, const std::string& path) {
+    add(name, path);
+    out_.values.set(name, std::move(fields_));
+  }
+
+  bool empty() const noexcept { return fields_.empty(); }
+
+ private:
+  void add(const std::string& to, const std::string& path) {
+    out_.places[to] = place_of(out_.places, path);
+    for (const auto& [key, from] : places_)
+      copy_places(from, cat(to, "/", key));
+  }
+
+  void copy_places(const std::string& from, const std::string& to) {
+    TomlPlaces copies;
+    for (const auto& [path, place] : out_.places) {
+      if (path == from || path.starts_with(from + "/"))
+        copies[to + path.substr(from.size())] = place;
+    }
+    out_.places.merge(copies);
+  }
+
+  TomlTables& out_;
+  Object fields_;
+  std::vector<std::pair<std::string, std::string>> places_;
+};
+
+void add_provider(TableReader& remote, Expansion& provider) {
+  static constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+      {"provider", "name"},
+      {"api_endpoint", "endpoint"},
+      {"api_key_env", "key_env"},
+      {"rate_limit", "requests_per_minute"},
+      {"models", "models"}};
   for (const auto& [key, name] : kKeys) {
-    if (const JsonValue* const value = remote.find(key)) provider.set(name, *value);
+    if (const JsonValue* const value = remote.value(key))
+      provider.set(name, *value, cat("remote/", key));
   }
-  return std::optional(std::move(provider));
 }
 
-Result<std::string> strategy_of(const JsonValue& value) {
-  static const std::pair<const char*, const char*> kStrategies[] = {
-      {"local_first", "local-first"},
-      {"cost_optimized", "cost"},
-      {"performance_first", "performance"}};
-  for (const auto& [name, strategy] : kStrategies) {
-    if (value.string() != nullptr && *value.string() == name) return std::string(strategy);
-  }
-  return bad_setting("fallback", "strategy",
-                     "must be local_first, cost_optimized or performance_first");
-}
-
-Result<void> add_fallback(const Object& fallback, const std::optional<Object>& provider,
-                          Object& out) {
-  WICK_DO(check_keys("fallback", fallback, {"strategy", "cost_threshold", "monthly_budget"}));
-  if (const JsonValue* const value = fallback.find("strategy")) {
-    WICK_TRY(std::string strategy, strategy_of(*value));
+void add_fallback(TableReader& fallback, const std::string& provider, TomlTables& out) {
+  for (const auto& [name, strategy] : kPresetStrategies) {
+    if (fallback.text("strategy") != name) continue;
     Array to = {"local"};
-    if (provider) to.push_back(*provider->find("name"));
-    append(out, "route",
-           json_object(
-               {{"name", "fallback"}, {"to", std::move(to)}, {"strategy", std::move(strategy)}}));
+    if (!provider.empty()) to.emplace_back(provider);
+    Expansion route(out);
+    route.set("name", "fallback", "fallback");
+    route.set("to", std::move(to), "fallback/strategy");
+    route.set("strategy", strategy, "fallback/strategy");
+    route.append("route", "fallback");
   }
-  Object budget;
+  Expansion budget(out);
   for (const auto& [key, name] :
        {std::pair("cost_threshold", "request"), std::pair("monthly_budget", "monthly")}) {
-    const JsonValue* const value = fallback.find(key);
-    if (value == nullptr) continue;
-    WICK_TRY(std::string amount, amount_of(key, *value));
-    budget.set(name, std::move(amount));
+    if (fallback.value(key) != nullptr)
+      budget.set(name, amount_of(fallback.number(key, 0)), cat("fallback/", key));
   }
-  if (!budget.empty()) append(out, "budget", std::move(budget));
-  return {};
+  if (!budget.empty()) budget.append("budget", "fallback");
 }
 
-Result<void> add_performance(const Object& performance, std::optional<Object>& provider,
-                             Object& out) {
-  WICK_DO(check_keys("performance", performance,
-                     {"response_timeout", "stream_chunk_size", "cache_enabled", "cache_ttl"}));
-  if (const JsonValue* const value = performance.find("response_timeout")) {
-    WICK_TRY(JsonValue seconds, seconds_of("response_timeout", *value));
-    if (provider) provider->set("total_s", std::move(seconds));
-  }
-  const JsonValue* const is_on = performance.find("cache_enabled");
-  if (is_on != nullptr && is_on->boolean() == nullptr)
-    return bad_setting("performance", "cache_enabled", "must be true or false");
-  Object cache;
-  if (const JsonValue* const value = performance.find("cache_ttl")) {
-    WICK_TRY(JsonValue seconds, seconds_of("cache_ttl", *value));
-    cache.set("ttl_s", std::move(seconds));
-  }
-  const bool is_wanted = is_on != nullptr && *is_on->boolean();
-  if (is_wanted && out.find("response_cache") == nullptr)
-    out.set("response_cache", std::move(cache));
-  return {};
+void add_performance(TableReader& performance, bool has_provider, Expansion& provider,
+                     TomlTables& out) {
+  performance.value("stream_chunk_size");  // no effect
+  const auto timeout = seconds_of(performance, "response_timeout");
+  if (timeout && has_provider) provider.set("total_s", *timeout, "performance/response_timeout");
+  Expansion cache(out);
+  if (const auto ttl = seconds_of(performance, "cache_ttl"))
+    cache.set("ttl_s", *ttl, "performance/cache_ttl");
+  const bool is_wanted = performance.truth("cache_enabled").value_or(false);
+  if (is_wanted && out.values.find("response_cache") == nullptr)
+    cache.put("response_cache", "performance");
 }
 
 }  // namespace
 
-Result<Object> expand_presets(const Object& tables) {
-  for (const std::string_view name : {"remote", "fallback", "performance"}) {
-    if (tables.find(name) != nullptr && table_of(tables, name) == nullptr)
-      return bad_setting(name, "", "is no table");
+Result<TomlTables> expand_presets(const TomlTables& tables) {
+  TomlTables out = tables;
+  const auto reader = [&](std::string name) -> std::optional<TableReader> {
+    const JsonValue* const value = tables.values.find(name);
+    if (value == nullptr) return std::nullopt;
+    return TableReader(config_table(name), cat("[", name, "]"), name, *value, tables.places);
+  };
+  Expansion provider(out);
+  std::string name;
+  if (auto remote = reader("remote")) {
+    WICK_DO(remote->end());
+    name = remote->text("provider");
+    add_provider(*remote, provider);
   }
-  Object out = tables;
-  std::optional<Object> provider;
-  if (const Object* const remote = table_of(tables, "remote")) {
-    WICK_TRY(provider, provider_of(*remote));
+  if (auto performance = reader("performance")) {
+    add_performance(*performance, !name.empty(), provider, out);
+    WICK_DO(performance->end());
   }
-  if (const Object* const performance = table_of(tables, "performance"))
-    WICK_DO(add_performance(*performance, provider, out));
-  if (const Object* const fallback = table_of(tables, "fallback"))
-    WICK_DO(add_fallback(*fallback, provider, out));
-  if (provider) append(out, "provider", *std::move(provider));
+  if (auto fallback = reader("fallback")) {
+    WICK_DO(fallback->end());
+    add_fallback(*fallback, name, out);
+  }
+  if (!name.empty()) provider.append("provider", "remote");
   return out;
 }
 
 bool expand_preset(TomlEntry& entry) {
-  if (entry.key == "local.gpu_memory_limit") entry.key = "local.memory_limit";
-  if (entry.key == "local.max_concurrent_requests") entry.key = "server.parallel";
-  if (entry.key != "local.gpu_enabled") return true;
+  for (const auto& [key, meant] : kPresetKeys) {
+    if (entry.key == key) entry.key = meant;
+  }
+  if (entry.key != kPresetDevice) return true;
   const bool* const is_enabled = std::get_if<bool>(&entry.value);
   if (is_enabled != nullptr && *is_enabled) return false;  // as device = "auto"
   entry.key = "local.device";

@@ -41,12 +41,15 @@ class Presets : public testing::Test {
     return Config::load({.file = path, .variable = [](const char*) { return nullptr; }});
   }
 
-  // The error of the tables.
+  // The error, without the name of the file.
   std::string refusal(const std::string& text) {
     const auto config = load(text);
-    if (!config) return to_string(config.error());
-    const auto settings = routing_settings(config->tables());
-    return settings ? "accepted" : settings.error().message;
+    const auto settings =
+        config ? routing_settings(config->tables()) : Result<RoutingSettings>(config.error());
+    if (settings) return "accepted";
+    const std::string place = (dir_.path() / "config.toml:").string();
+    const std::string& message = settings.error().message;
+    return message.starts_with(place) ? message.substr(place.size()) : message;
   }
 
   const test::TempDir dir_;
@@ -94,15 +97,63 @@ TEST_F(Presets, StandBesideTheOthersAndBehindThem) {
 }
 
 TEST_F(Presets, WrongOnesAreNamed) {
-  EXPECT_EQ(refusal("[remote]\napi_endpoint = \"https://x\"\n"), "[remote]: provider is missing");
-  EXPECT_EQ(refusal("[remote]\nprovder = \"openai\"\n"), "[remote] has no setting 'provder'");
+  EXPECT_EQ(refusal("[remote]\napi_endpoint = \"https://x\"\n"),
+            "1:2: [remote]: provider is missing");
+  EXPECT_EQ(refusal("[remote]\nprovder = \"openai\"\n"), "2:1: [remote] has no setting 'provder'");
   EXPECT_EQ(refusal("[fallback]\nstrategy = \"fastest\"\n"),
-            "[fallback]: strategy must be local_first, cost_optimized or performance_first");
+            "2:1: [fallback]: strategy must be local_first, cost_optimized or performance_first, "
+            "not 'fastest'");
   EXPECT_EQ(refusal("[fallback]\nmonthly_budget = -1\n"),
-            "[fallback]: monthly_budget must be a number of dollars");
+            "2:1: [fallback]: monthly_budget must be a number from 0 to 1000000000, not -1");
   EXPECT_EQ(refusal("[performance]\nresponse_timeout = \"30 days\"\n"),
-            "[performance]: response_timeout must be a duration, such as \"30s\" or \"1h\"");
+            "2:1: [performance]: response_timeout must be a duration, such as \"30s\" or \"1h\"");
   EXPECT_NE(refusal("[local]\ngpu_enabled = 1\n").find("local.device"), std::string::npos);
+  // What is wrong in the long form has the place of the short one.
+  EXPECT_EQ(refusal("[budget]\nmonthly = \"5 USD\"\n[remote]\nprovider = \"openai\"\n"
+                    "api_endpoint = \"http://example.com\"\n[fallback]\nmonthly_budget = 1\n"),
+            "5:1: the provider 'openai' is on another network and not reached by https");
+}
+
+TEST_F(Presets, EveryErrorOfTheTablesHasItsPlace) {
+  const std::string one = "[[provider]]\nname = \"openai\"\n";
+  const auto wrong = [&](const std::string& more) { return refusal(one + more); };
+  EXPECT_EQ(wrong("weight = 0\n"),
+            "3:1: [[provider]] 1: weight must be a number above 0, at most "
+            "1000000, not 0");
+  EXPECT_EQ(wrong("kind = \"opnai\"\n").substr(0, 35), "3:1: [[provider]] 1: kind must be o");
+  EXPECT_EQ(wrong("endpoint = \"example.com\"\n").substr(0, 32),
+            "3:1: 'example.com' is not a usab");
+  EXPECT_EQ(wrong("models = [\n  { name = \"m\", input = \"1 EUR\" }]\n"),
+            "4:17: '1 EUR' is no price");
+  EXPECT_EQ(wrong("models = [\"a\", { context = 1 }]\n"),
+            "3:16: [[provider]] openai, models: name is missing");
+  EXPECT_EQ(wrong("[[provider]]\nname = \"openai\"\n"), "4:1: two providers are called 'openai'");
+  EXPECT_EQ(wrong("[[route]]\nto = \"x/y\"\n"),
+            "4:1: [[route]] route 1 names the provider 'x', which there is not");
+  EXPECT_EQ(wrong("[[route]]\nto = \"*\"\nwhen = { tokens_ovr = 1 }\n"),
+            "5:10: [[route]] 1, when has no setting 'tokens_ovr'");
+  EXPECT_EQ(wrong("[route]\nto = \"*\"\n"), "3:2: 'route' must be written as [[route]]");
+  EXPECT_EQ(wrong("[alias]\nfast = { strategy = \"cost\" }\n"), "4:1: [alias] fast: to is missing");
+  EXPECT_EQ(wrong("[budget]\nweekly = \"5 USD\"\n"), "4:1: [budget] has no setting 'weekly'");
+  EXPECT_EQ(wrong("[[budget]]\ndaily = \"5 USD\"\n[[budget]]\ndaily = 5\n"),
+            "6:1: [budget]: daily must be an amount such as \"5 USD\", not 5");
+  EXPECT_EQ(wrong("[budget]\nprices = \"/no/such.json\"\n").substr(0, 5), "4:1: ");
+  EXPECT_EQ(wrong("[limits]\nstore = \"http://x\"\n").substr(0, 5), "4:1: ");
+  EXPECT_EQ(wrong("[response_cache]\nsimilarity = 0.5\n"),
+            "4:1: [response_cache]: similarity must be a number from 0.8 to 1, not 0.5");
+  EXPECT_EQ(wrong("[bugdet]\nmonthly = \"5 USD\"\n"), "4:1: there is no setting 'bugdet.monthly'");
+}
+
+// The last file that has a table holds, with its own places.
+TEST(TomlTables, OfALaterFileReplaceThoseOfTheEarlier) {
+  auto tables = parse_toml_tables("[[route]]\nto = \"*\"\nstrategy = \"cost\"\n", "a");
+  ASSERT_TRUE(tables);
+  auto later = parse_toml_tables("\n\n[[route]]\nprivate = true\n", "b");
+  ASSERT_TRUE(later);
+  tables->merge(*std::move(later));
+  EXPECT_EQ(place_of(tables->places, "route/0/strategy"), "b:3:1");
+  EXPECT_EQ(place_of(tables->places, "route/0/private"), "b:4:1");
+  EXPECT_EQ(place_of(tables->places, "budget"), "");
 }
 
 }  // namespace

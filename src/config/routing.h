@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "chat/json_value.h"
+#include "config/toml_file.h"
 #include "remote/endpoint.h"
 #include "route/budget.h"
 #include "route/response_cache.h"
@@ -40,7 +40,8 @@ struct RoutingSettings {
   bool empty() const noexcept { return providers.empty() && rules.empty(); }
 };
 
-// kInvalid, ids "unknown_setting" and "bad_setting": names the table, the key and what is allowed.
-Result<RoutingSettings> routing_settings(const Object& tables);
+// kInvalid, ids "unknown_setting", "bad_setting" and those of endpoints, prices and stores: names
+// the place in the file, the table, the key and what is allowed.
+Result<RoutingSettings> routing_settings(const TomlTables& tables);
 
 }  // namespace wick

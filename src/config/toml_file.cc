@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "config/limits.h"
+#include "config/tables.h"
 
 // The library's headers alone, once: no exceptions, and a bound on what may nest. What fuzzing
 // found in version 3.3, which Debian has, is taken out of it here:
@@ -38,6 +39,8 @@ namespace wick {
 namespace {
 
 static_assert(TOML_MAX_NESTED_VALUES == kMaxConfigNesting);
+
+constexpr std::size_t kMaxPlace = 4096;  // bytes of a path
 
 Error bad_file(std::string_view where, std::string_view what) {
   return {.code = ErrorCode::kInvalid,
@@ -106,30 +109,41 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<To
 
 namespace {
 
-// Depth is bounded as that of flatten().
-JsonValue to_json_value(const toml::node& node) {
-  if (const auto* const b = node.as_boolean()) return b->get();
-  if (const auto* const i = node.as_integer()) return std::int64_t{i->get()};
-  if (const auto* const d = node.as_floating_point()) return d->get();
-  if (const auto* const s = node.as_string()) return s->get();
-  if (const auto* const array = node.as_array()) {
-    Array items;
-    for (const toml::node& item : *array)
-      items.push_back(to_json_value(item));
-    return items;
+// Notes the places of what it converts below `path`, unless there is no file to name. Depth is
+// bounded as that of flatten().
+struct Converter {
+  std::string_view file;
+  TomlPlaces* places = nullptr;
+
+  void note(const std::string& path, const toml::source_position& at) const {
+    if (places != nullptr) (*places)[path] = cat(file, ":", at.line, ":", at.column);
   }
-  Object object;
-  if (const auto* const table = node.as_table()) {
-    for (const auto& [key, item] : *table)
-      object[key.str()] = to_json_value(item);
+
+  JsonValue operator()(const toml::node& node, const std::string& path) const {
+    if (const auto* const b = node.as_boolean()) return b->get();
+    if (const auto* const i = node.as_integer()) return std::int64_t{i->get()};
+    if (const auto* const d = node.as_floating_point()) return d->get();
+    if (const auto* const s = node.as_string()) return s->get();
+    if (const auto* const array = node.as_array()) {
+      Array items;
+      for (const toml::node& item : *array) {
+        const std::string inner = cat(path, "/", items.size());
+        note(inner, item.source().begin);
+        items.push_back((*this)(item, inner));
+      }
+      return items;
+    }
+    const auto* const table = node.as_table();
+    if (table == nullptr) return nullptr;
+    Object object;
+    for (const auto& [key, item] : *table) {
+      const std::string inner = cat(path, "/", std::string_view(key.str()));
+      note(inner, key.source().begin);
+      object[key.str()] = (*this)(item, inner);
+    }
     return object;
   }
-  return nullptr;
-}
-
-constexpr std::string_view kListTables[] = {"provider", "route",    "alias",
-                                            "budget",   "limits",   "response_cache",
-                                            "remote",   "fallback", "performance"};
+};
 
 Result<toml::table> parse_table(std::string_view text, std::string_view path) {
   if (text.size() > kMaxConfigBytes) {
@@ -145,9 +159,28 @@ Result<toml::table> parse_table(std::string_view text, std::string_view path) {
 
 }  // namespace
 
-bool is_list_table(std::string_view key) {
-  const std::string_view head = key.substr(0, key.find('.'));
-  return std::find(std::begin(kListTables), std::end(kListTables), head) != std::end(kListTables);
+std::string place_of(const TomlPlaces& places, std::string_view path) {
+  while (!path.empty()) {
+    if (const auto found = places.find(std::string(path)); found != places.end())
+      return found->second;
+    path = path.substr(0, path.rfind('/') == path.npos ? 0 : path.rfind('/'));
+  }
+  return "";
+}
+
+Error placed(Error error, std::string_view place) {
+  if (!place.empty()) error.message = cat(printable(place, kMaxPlace), ": ", error.message);
+  return error;
+}
+
+void TomlTables::merge(TomlTables other) {
+  for (const auto& [name, table] : other.values) {
+    std::erase_if(places, [&](const auto& place) {
+      return place.first == name || place.first.starts_with(cat(name, "/"));
+    });
+    values[name] = table;
+  }
+  places.merge(other.places);
 }
 
 Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_view path) {
@@ -157,11 +190,15 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_vie
   return entries;
 }
 
-Result<Object> parse_toml_tables(std::string_view text, std::string_view path) {
+Result<TomlTables> parse_toml_tables(std::string_view text, std::string_view path) {
   WICK_TRY(const toml::table table, parse_table(text, path));
-  Object out;
-  for (const std::string_view name : kListTables) {
-    if (const toml::node* const node = table.get(name)) out[name] = to_json_value(*node);
+  TomlTables out;
+  const Converter convert{path, &out.places};
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (!is_in_config_table(name)) continue;
+    convert.note(name, key.source().begin);
+    out.values[name] = convert(node, name);
   }
   return out;
 }
@@ -181,7 +218,7 @@ Result<std::vector<TomlItem>> parse_toml_items(std::string_view text, std::strin
       TomlItem out{
           .name = std::string(key.str()), .fields = {}, .line = at.line, .column = at.column};
       for (const auto& [name, value] : *item.as_table())
-        out.fields[name.str()] = to_json_value(value);
+        out.fields[name.str()] = Converter{path}(value, "");
       items.push_back(std::move(out));
     }
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,23 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_vie
 // The text of a file, at most kMaxConfigBytes.
 Result<std::string> read_toml_text(const std::filesystem::path& path);
 
-// The tables that are lists of things rather than switches: provider, route and budget, as JSON. A
-// date becomes null.
-Result<Object> parse_toml_tables(std::string_view text, std::string_view path);
+// "provider/0/name" → "config.toml:2:1": the place of each key and list item.
+using TomlPlaces = std::map<std::string, std::string>;
+// The place of `path`, else of the nearest table around it; "" if there is none.
+std::string place_of(const TomlPlaces& places, std::string_view path);
+// `error` with the place of the bad value before its message, if there is one.
+Error placed(Error error, std::string_view place);
+
+// The tables of config/tables.h, as JSON. A date is null.
+struct TomlTables {
+  Object values = {};
+  TomlPlaces places = {};
+
+  // Replaces the tables that `other` has.
+  void merge(TomlTables other);
+};
+
+Result<TomlTables> parse_toml_tables(std::string_view text, std::string_view path);
 
 // A table of an array of tables, `[[name]]`, with the place of its header.
 struct TomlItem {
@@ -39,6 +54,5 @@ struct TomlItem {
 // A file that holds arrays of tables alone, in the order of its lines. Anything else at its top is
 // an error with its place.
 Result<std::vector<TomlItem>> parse_toml_items(std::string_view text, std::string_view path);
-bool is_list_table(std::string_view key);  // "provider", "budget.monthly"
 
 }  // namespace wick

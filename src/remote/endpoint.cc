@@ -44,7 +44,13 @@ Result<Endpoint> complete(Endpoint endpoint) {
   if (endpoint.url.empty()) return bad_endpoint(endpoint, "bad_url", "has no endpoint");
   while (endpoint.url.ends_with('/'))
     endpoint.url.pop_back();
-  WICK_TRY(const UrlParts url, parse_url(endpoint.url));
+  const auto parsed = parse_url(endpoint.url);
+  if (!parsed) {
+    Error error = parsed.error();
+    if (error.id == "bad_url") error.hint = "an endpoint looks like https://host/v1";
+    return error;
+  }
+  const UrlParts& url = *parsed;
   if (url.plain != url.shown || endpoint.url.find('@') != std::string::npos ||
       endpoint.url.find('#') != std::string::npos)
     return bad_endpoint(endpoint, "bad_url", "has an endpoint with a user, a query or a fragment");

@@ -32,6 +32,7 @@ FILES = {
     "tokenizer_config.json": json.dumps({"chat_template": [{"name": "default", "template": "a"}, {"name": "rag", "template": "b"}]}),
     "schema.json": json.dumps({"type": "object", "properties": {"name": {"type": "string", "maxLength": 8}}, "required": ["name"]}),
     "document.json": '{"name": "Loire"}\n',
+    "prices.json": "{}",
     "sums.gbnf": 'root ::= [0-9] "+" [0-9]\n',
 }
 
@@ -120,6 +121,7 @@ class Docs(unittest.TestCase):
                     named = set(re.findall(r'"([\w-]+)/', text)) - {"local"}
                     missing = sorted(named - set(re.findall(r'^name = "([\w-]+)"', text, re.M)))
                     providers = "".join(f'[[provider]]\nname = "{name}"\nkind = "wick"\nendpoint = "http://127.0.0.1:1/v1"\n' for name in missing)
+                    text = text.replace("/etc/wick/model_prices_and_context_window.json", str(self.home.folder / "prices.json"))
                     (self.home.folder / "config.toml").write_text(text + providers)
                     alias = re.search(r"^\[alias\]\n([\w-]+) =", text, re.M)
                     done = self.shell(f"WICK_CONFIG=config.toml wick route explain -p hi {alias[1]}" if alias else "WICK_CONFIG=config.toml wick config show")
