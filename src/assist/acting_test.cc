@@ -207,6 +207,45 @@ TEST(AssistHistory, MasksTheSecretsOfCommands) {
     EXPECT_EQ(masked(command), command);
 }
 
+// Where a word becomes a secret by another one: an array, a loop, `read`, an argument, an input.
+TEST(AssistHistory, FollowsSecretsToWhereTheyAreWritten) {
+  for (const char* const command :
+       {"A=(S3cret other); curl -H \"Authorization: Bearer ${A[0]}\" http://x",
+        "A+=(S3cret); sshpass -p \"${A[1]}\" ssh h",
+        "declare -A T=([k]=S3cret); sshpass -p \"${T[k]}\" ssh h",
+        "A[0]=S3cret; curl -u me:${A[0]} http://x",
+        "TOKENS=(a S3cret)",
+        "for x in S3cret T0ken; do curl -H \"Authorization: Bearer $x\" http://x; done",
+        "for token in S3cret; do ./run; done",
+        "read -r x <<< S3cret; sshpass -p $x ssh h",
+        "read -r TOKEN <<< S3cret",
+        "read x <<< 'a S3cret' && sshpass -p \"$x\" ssh h",
+        "echo S3cret | while read p; do sshpass -p \"$p\" ssh h; done",
+        "while read -r p; do sshpass -p $p ssh h; done <<< S3cret",
+        "read x <<EOF\nS3cret\nEOF\nsshpass -p $x ssh h",
+        "mapfile -t a <<< S3cret; sshpass -p ${a[0]} ssh h",
+        "f() { curl -H \"Authorization: Bearer $1\" http://x; }; f S3cret",
+        "f() { sshpass -p \"$2\" ssh $1; }; f host S3cret",
+        "f() { local t=$1; sshpass -p \"$t\" ssh h; }; f S3cret",
+        "f() { ssh h \"mysql -p$1 db\"; }; f S3cret",
+        "f() { sshpass -p \"$@\"; }; f S3cret",
+        "set -- S3cret; sshpass -p \"$1\" ssh h",
+        "sudo -S ls <<EOF\nS3cret\nEOF",
+        "sudo -kS ls <<< S3cret",
+        "/usr/bin/sudo --stdin ls <<'E'\nS3cret\nE\n",
+        "cat <<EOF | sudo -S ls\nS3cret\nEOF",
+        "LANG=C sudo -u bob -S ls <<< S3cret",
+        "openssl enc -pass stdin <<< S3cret",
+        "gpg --batch --passphrase-fd 0 -d f <<EOF\nS3cret\nEOF"})
+    EXPECT_EQ(masked(command).find("S3cret"), std::string::npos) << masked(command);
+  EXPECT_EQ(masked("sudo -S ls <<EOF\nS3cret\nEOF"), "sudo -S ls <<EOF\n***\nEOF");
+  for (const char* const command :
+       {"A=(a b); echo ${A[0]}", "for x in a b; do echo $x; done", "read x <<< abc; echo $x",
+        "f() { echo $1; }; f abc", "cat <<EOF\nabc\nEOF", "sudo cat <<EOF\nabc\nEOF",
+        "set -- a b; echo $1", "while read x; do echo $x; done <<< abc"})
+    EXPECT_EQ(masked(command), command);
+}
+
 // A quoted value is masked to its end; one in a variable is masked where the variable is a secret.
 TEST(AssistHistory, MasksQuotedPhrasesWhole) {
   for (const char* const text : {"p=\"two words X\"",

@@ -151,6 +151,11 @@ class Secrets {
  private:
   static constexpr std::size_t kMaxRounds = 8;
 
+  struct Inside {
+    std::size_t begin = 0, end = 0;
+    std::string function = {};  // around
+  };
+
   void look(std::size_t begin, std::size_t end, int depth) {
     const auto parsed_as = [](std::string_view text) {
       return shell::parse(text, shell::Dialect::kBash, shell::Mode::kScript);
@@ -164,8 +169,11 @@ class Secrets {
     depth_ = depth;
     nodes(script->body);
     const auto inside = std::exchange(inside_, {});
-    for (const ByteRange& range : inside)
-      look(range.first, range.second, depth + 1);
+    for (const Inside& one : inside) {
+      function_ = one.function;
+      look(one.begin, one.end, depth + 1);
+    }
+    function_.clear();
   }
 
   void add(std::size_t begin, std::size_t end) {
@@ -178,8 +186,15 @@ class Secrets {
       std::string name;
       for (; at < end && is_of_name(text_[at]); ++at)
         name += text_[at];
+      if (name.empty() && at < end && (text_[at] == '@' || text_[at] == '*')) name = "1";
+      // An argument: the words behind the function's name have it, or those of `set`.
+      if (!name.empty() && name[0] >= '1' && name[0] <= '9') name = arguments_of(function_);
       if (!name.empty() && !stands_for_secret(name)) variables_.push_back(std::move(name));
     }
+  }
+
+  static std::string arguments_of(std::string_view function) {
+    return cat("()", function.empty() ? "set" : function);
   }
 
   Piece piece_of(const shell::Word& word) const {
@@ -207,7 +222,14 @@ class Secrets {
 
   void node(const shell::Node& node) {
     if (node.kind == shell::NodeKind::kPipeline) pipeline(node);
+    const bool is_function = node.kind == shell::NodeKind::kFunction;
+    const std::string outer = function_;
+    if (is_function) function_ = node.name;
     nodes(node.children);
+    if (is_function) function_ = outer;
+    const bool is_loop =
+        node.kind == shell::NodeKind::kFor || node.kind == shell::NodeKind::kSelect;
+    if (is_loop && is_secret_place(node.name)) add_words(node.words, 0);
     for (const auto& body : node.bodies)
       nodes(body);
     for (const shell::CaseItem& item : node.items)
@@ -218,16 +240,37 @@ class Secrets {
       this->word(word);
     for (const shell::Redirect& redirect : node.redirects) {
       word(redirect.target);
-      const Piece target = piece_of(redirect.target);
-      const bool is_text = redirect.op == shell::RedirectOp::kHereString;
-      if (is_text && reads_secret(node)) add(target.begin, target.end);
     }
+    if (!node.redirects.empty() && reads_secret(node)) inputs(node);
     words(node);
   }
 
+  // The texts that redirections give to a command: <<<, <<.
+  void inputs(const shell::Node& node) {
+    for (const shell::Redirect& redirect : node.redirects) {
+      const Piece target = piece_of(redirect.target);
+      if (redirect.op == shell::RedirectOp::kHereString) add(target.begin, target.end);
+      if (redirect.here_doc == nullptr) continue;
+      const shell::HereDoc& body = *redirect.here_doc;
+      const std::size_t begin = offset_ + static_cast<std::size_t>(body.span.begin);
+      const std::size_t whole = offset_ + static_cast<std::size_t>(body.span.end);
+      std::size_t end = std::min(body.strips_tabs ? whole : begin + body.text.size(), text_.size());
+      while (end > begin && text_[end - 1] == '\n')
+        --end;
+      add(begin, end);
+    }
+  }
+
+  void add_words(const shell::List<shell::Word>& words, std::size_t first) {
+    if (first < words.size()) add(piece_of(words[first]).begin, piece_of(words.back()).end);
+  }
+
+  bool is_secret_place(std::string_view name) const {
+    return is_secret_variable(name) || stands_for_secret(name);
+  }
+
   void assignment(const shell::Assignment& one) {
-    if (is_secret_variable(one.name) || stands_for_secret(one.name) ||
-        is_short(one.name, piece_of(one.value))) {
+    if (is_secret_place(one.name) || is_short(one.name, piece_of(one.value))) {
       const std::size_t begin = offset_ + static_cast<std::size_t>(one.span.begin);
       const std::size_t end = offset_ + static_cast<std::size_t>(one.span.end);
       const std::size_t equals = text_.find('=', begin);
@@ -267,7 +310,7 @@ class Secrets {
       const std::size_t end = offset_ + static_cast<std::size_t>(part.span.end) - 1;
       if (!is_text || begin >= end || end > text_.size() || depth_ >= kMaxInside) continue;
       if (text_.substr(begin, end - begin).find(' ') != std::string_view::npos)
-        inside_.emplace_back(begin, end);
+        inside_.push_back({begin, end, function_});
     }
   }
 
@@ -275,6 +318,8 @@ class Secrets {
     std::vector<Piece> pieces;
     for (const shell::Word& word : node.words)
       pieces.push_back(piece_of(word));
+    if (!pieces.empty() && stands_for_secret(arguments_of(pieces[0].bare)))
+      add_words(node.words, pieces[0].bare == "set" && pieces.size() > 2 ? 2 : 1);
     std::vector<std::string_view> commands;  // the names so far, behind sudo, env and the like
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const Piece& piece = pieces[i];
@@ -336,21 +381,32 @@ class Secrets {
   void pipeline(const shell::Node& node) {
     for (std::size_t i = 0; i + 1 < node.children.size(); ++i) {
       const shell::Node& from = node.children[i];
-      const bool is_text =
-          from.words.size() >= 2 && is_in(piece_of(from.words[0]).bare, {"echo", "printf"});
-      if (is_text && reads_secret(node.children[i + 1]))
-        add(piece_of(from.words[1]).begin, piece_of(from.words.back()).end);
+      if (!reads_secret(node.children[i + 1])) continue;
+      if (!from.words.empty() && is_in(piece_of(from.words[0]).bare, {"echo", "printf"}))
+        add_words(from.words, 1);
+      inputs(from);
     }
   }
 
   // Whether the command takes a secret from its standard input.
   bool reads_secret(const shell::Node& node) const {
-    bool reads = false;
+    const auto reads_it = [&](const shell::Node& inner) { return reads_secret(inner); };
+    bool reads = std::any_of(node.children.begin(), node.children.end(), reads_it);
+    for (const auto& body : node.bodies)
+      reads = reads || std::any_of(body.begin(), body.end(), reads_it);
     std::string name;
+    bool is_sudo = false;
+    bool is_read = false;
     for (const shell::Word& word : node.words) {
       const std::string bare = piece_of(word).bare;
       if (name.empty()) name = bare;
-      reads = reads || (name == "sudo" && bare == "-S") || bare == "chpasswd" ||
+      is_sudo = is_sudo || bare.substr(bare.rfind('/') + 1) == "sudo";
+      const bool is_stdin = (bare.starts_with('-') && bare.find('S') != std::string::npos &&
+                             bare.find_first_not_of("-ABbEHikKnPSs") == std::string::npos) ||
+                            bare == "--stdin";
+      is_read = is_read || is_in(name, {"read", "mapfile", "readarray"});
+      reads = reads || (is_sudo && is_stdin) || bare == "chpasswd" || bare == "stdin" ||
+              bare == "fd:0" || (is_read && !bare.starts_with('-') && is_secret_place(bare)) ||
               (bare.starts_with("--") && is_secret_name(bare)) ||
               (bare == "--stdin" && name == "passwd") || bare == "--with-token";
     }
@@ -360,7 +416,9 @@ class Secrets {
   std::string_view text_;
   std::size_t offset_ = 0;  // of the command in it
   int depth_ = 0;
-  std::vector<ByteRange> found_ = {}, inside_ = {};
+  std::string function_ = {};  // whose body this is
+  std::vector<ByteRange> found_ = {};
+  std::vector<Inside> inside_ = {};
   std::vector<std::string> variables_ = {};  // that stand where a secret is
 };
 
