@@ -124,6 +124,7 @@ void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) con
     look(its[i]);
   if (is_rest) f.parts |= Formula::kRestPart;
   if (f.kind == FormulaKind::kSchema) f.parts |= Formula::kSchemaPart;
+  if (f.kind == FormulaKind::kNameSome) f.parts |= Formula::kNamePart;
   // Something must come; others, but for what is unevaluated or equal, have no negative form.
   if (f.kind == FormulaKind::kNothing || f.kind == FormulaKind::kNameSome ||
       f.kind == FormulaKind::kItemSome || f.kind == FormulaKind::kChild)

@@ -91,6 +91,7 @@ struct Formula {
     kRestPart = 4,
     kItemPart = 8,
     kSchemaPart = 16,
+    kNamePart = 32,  // kNameSome
   };
 
   FormulaKind kind = FormulaKind::kNothing;

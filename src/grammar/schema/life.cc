@@ -475,9 +475,12 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
   return pool_.any_of(out);
 }
 
-// With the order of `of` where a branch of it may say another. Behind a name this order only grows
-// when a branch is over, so what is live by it stays so.
+// Where no member is demanded, the names do not matter. With the order of `of` where a branch of it
+// may say another. Behind a name this order only grows when a branch is over, so what is live by it
+// stays so.
 FreeNames LifeSearch::ordered(FormulaId of, FreeNames names) const {
+  constexpr unsigned kDemands = Formula::kNamePart | Formula::kRestPart | Formula::kSchemaPart;
+  if (of != kNoFormula && (pool_.at(of).parts & kDemands) == 0) return {};
   if (!has_order_ || names.last == 0 || names.within != kNoFormula || of == kNoFormula)
     return names;
   const Formula& f = pool_.at(of);
