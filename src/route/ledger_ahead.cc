@@ -9,7 +9,7 @@
 // of different lengths are of one kind. A kind has reservations of one day and of one bucket for
 // each budget; if a request comes in another, they are given back.
 //
-// How many. As many as come in twice the time that settlements wait, 2 to 64; the writer makes
+// How many. As many as come in twice the time that settlements wait, 2 to 128; the writer makes
 // them in each transaction, and is called when fewer than half are left.
 #include "route/ledger_ahead.h"
 
@@ -26,7 +26,7 @@ using Steady = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostKinds = 64;
-constexpr int kLeast = 2, kMostOfKind = 64;
+constexpr int kLeast = 2, kMostOfKind = 128;
 constexpr auto kOften = milliseconds(1000);      // a kind whose requests come at least so often
 constexpr auto kCountWindow = milliseconds(20);  // requests are counted in windows of this length
 constexpr auto kMostAge = std::chrono::seconds(kMostAheadSeconds);

@@ -20,7 +20,7 @@
 namespace wick::route {
 
 // At once, in all. All of them together are at most this part of what is left of each budget.
-constexpr int kMostAhead = 128;
+constexpr int kMostAhead = 256;
 constexpr Nanos kAheadShare = 64;
 // One that nobody took for so long is given back.
 constexpr int kMostAheadSeconds = 5;

