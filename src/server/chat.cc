@@ -73,17 +73,17 @@ class ChatDialect final : public Dialect {
   Choices::Write writer() const {
     return [has_scores = choices_.has_scores()](JsonOut& json, std::size_t, const Completion& c) {
       write_message(json, c);
-      json.key("logprobs");
       if (has_scores) {
+        json.key("logprobs");
         write_chat_scores(json, c.logprobs);
       } else {
-        json.null();
+        json.raw(R"("logprobs":null)");
       }
     };
   }
 
   static void write_message(JsonOut& json, const Completion& c) {
-    json.key("message").object().field("role", "assistant").key("content");
+    json.raw(R"("message":{"role":"assistant","content":)");
     if (c.text.empty() && !c.tool_calls.empty()) {
       json.null();
     } else {
@@ -91,7 +91,7 @@ class ChatDialect final : public Dialect {
     }
     if (!c.reasoning.empty())
       json.field("reasoning_content", c.reasoning).field("reasoning", c.reasoning);
-    json.field("refusal", nullptr);
+    json.raw(R"("refusal":null)");
     if (!c.tool_calls.empty()) json.key("tool_calls").array();
     for (const ToolCall& call : c.tool_calls) {
       json.object().field("id", call.id).field("type", "function").key("function").object();

@@ -9,9 +9,10 @@ namespace wick::server {
 Choices::Choices(Context& context, const ParsedRequest& parsed, std::string_view id_prefix,
                  std::string_view object)
     : shape_(parsed), has_scores_(parsed.request.generation.logprobs) {
-  JsonOut json(head_);
-  json.object().field("id", make_id(context, id_prefix)).field("object", object);
-  json.field("created", unix_seconds()).field("model", parsed.request.model);
+  head_ = cat(R"({"id":")", make_id(context, id_prefix), R"(","object":")", object,
+              R"(","created":)", unix_seconds(), R"(,"model":)");
+  JsonOut json = JsonOut::on(head_);
+  json.text(parsed.request.model);
   json.field("system_fingerprint", cat("wick-", context.options.version));
 }
 

@@ -33,7 +33,7 @@ class JsonOut {
   JsonOut& number(std::uint64_t value);
   JsonOut& boolean(bool value);
   JsonOut& null();
-  JsonOut& raw(std::string_view json);  // a value that is JSON already
+  JsonOut& raw(std::string_view json);  // JSON already: a value, or a piece that may end with a key
 
   JsonOut& field(std::string_view name, std::string_view value) { return key(name).text(value); }
 
