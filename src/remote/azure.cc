@@ -18,9 +18,9 @@ std::string path_of(const Endpoint& endpoint, std::string_view model, std::strin
 }
 
 Result<Call> chat(const Endpoint& endpoint, const Request& request) {
-  WICK_TRY(Object body, openai_body(endpoint, request));
-  return Call{.path = path_of(endpoint, request.model, "/chat/completions"),
-              .body = std::move(body)};
+  WICK_TRY(Call call, openai_call(endpoint, request));
+  call.path = path_of(endpoint, request.model, "/chat/completions");
+  return call;
 }
 
 Result<Call> embed(const Endpoint& endpoint, const EmbedTexts& request) {

@@ -4,57 +4,90 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "chat/python_text.h"
 #include "remote/json_read.h"
 
 namespace wick::remote {
 
 namespace {
 
-constexpr std::size_t kUsualFields = 8;  // of a request
+constexpr std::size_t kUsualBytes = 512;  // of a request's first fields
 
-JsonValue content_of(const Message& message) {
-  const std::vector<Part>& all = message.content.parts;
-  const bool has_image = std::any_of(all.begin(), all.end(), [](const Part& part) {
-    return std::holds_alternative<ImagePart>(part);
-  });
-  if (!has_image) return message.content.text();
-  Array parts;
+// `json`, behind a comma if it is not the first of an array.
+void append_item(std::string& out, std::string_view json) {
+  if (!out.empty() && out.back() != '[') out += ", ";
+  out += json;
+}
+
+// `key` with what stands before and behind it: "\"text\": ".
+void append_text(std::string& out, std::string_view key, std::string_view text) {
+  out += key;
+  append_json_string(out, text);
+}
+
+std::string content_parts(const Message& message) {
+  std::string out = "[";
   for (const Part& part : message.content.parts) {
     if (const auto* const text = std::get_if<TextPart>(&part)) {
-      parts.emplace_back(json_object({{"type", "text"}, {"text", text->text}}));
+      append_item(out, R"({"type": "text")");
+      append_text(out, R"(, "text": )", text->text);
+      out += '}';
     } else if (const auto* const image = std::get_if<ImagePart>(&part)) {
-      parts.emplace_back(
-          json_object({{"type", "image_url"}, {"image_url", json_object({{"url", image->url}})}}));
+      append_item(out, R"({"type": "image_url", "image_url": {)");
+      append_text(out, R"("url": )", image->url);
+      out += "}}";
     }
   }
-  return parts;
+  return out += ']';
+}
+
+void append_call(std::string& out, const ToolCall& call) {
+  append_item(out, "{");
+  append_text(out, R"("id": )", call.id);
+  append_text(out, R"(, "type": "function", "function": {"name": )", call.name);
+  append_text(out, R"(, "arguments": )", call.arguments);
+  out += "}}";
+}
+
+void append_result(std::string& out, const ToolResult& result) {
+  append_item(out, R"({"role": "tool")");
+  append_text(out, R"(, "tool_call_id": )", result.call_id);
+  append_text(out, R"(, "content": )", result.text);
+  out += '}';
 }
 
 // A message of several tool results becomes several messages.
-void add_message(const Kind& kind, const Message& message, Array& out) {
-  Array calls;
-  bool is_result = false;
+void append_message(std::string& out, const Kind& kind, const Message& message) {
+  std::string calls;
+  bool is_result = false, has_image = false;
   for (const Part& part : message.content.parts) {
     if (const auto* const call = std::get_if<ToolCall>(&part)) {
-      calls.emplace_back(json_object(
-          {{"id", call->id},
-           {"type", "function"},
-           {"function", json_object({{"name", call->name}, {"arguments", call->arguments}})}}));
+      append_call(calls, *call);
     } else if (const auto* const result = std::get_if<ToolResult>(&part)) {
       is_result = true;
-      out.emplace_back(json_object(
-          {{"role", "tool"}, {"tool_call_id", result->call_id}, {"content", result->text}}));
+      append_result(out, *result);
+    } else if (std::holds_alternative<ImagePart>(part)) {
+      has_image = true;
     }
   }
-  JsonValue content = content_of(message);
-  const bool is_empty = content.string() != nullptr && content.string()->empty();
+  const std::string text = has_image ? std::string() : message.content.text();
+  const bool is_empty = !has_image && text.empty();
   if (is_result && is_empty) return;
-  Object object = json_object({{"role", is_result ? "user" : message.role}});
-  object["content"] = is_empty && !calls.empty() ? JsonValue(nullptr) : std::move(content);
+  append_item(out, "{");
+  append_text(out, R"("role": )", is_result ? "user" : message.role);
+  out += R"(, "content": )";
+  if (has_image) {
+    out += content_parts(message);
+  } else if (is_empty && !calls.empty()) {
+    out += "null";
+  } else {
+    append_json_string(out, text);
+  }
   const std::string reasoning = message.content.text<ReasoningPart>();
-  if (kind.keeps_reasoning && !reasoning.empty()) object["reasoning_content"] = reasoning;
-  if (!calls.empty()) object["tool_calls"] = std::move(calls);
-  out.emplace_back(std::move(object));
+  if (kind.keeps_reasoning && !reasoning.empty())
+    append_text(out, R"(, "reasoning_content": )", reasoning);
+  if (!calls.empty()) out += cat(R"(, "tool_calls": [)", calls, "]");
+  out += '}';
 }
 
 Result<void> add_tools(const Generation& generation, Object& body) {
@@ -166,9 +199,10 @@ std::vector<std::string> headers(const Endpoint& endpoint) {
 }
 
 Result<Call> chat(const Endpoint& endpoint, const Request& request) {
-  WICK_TRY(Object body, openai_body(endpoint, request));
+  WICK_TRY(Call call, openai_call(endpoint, request));
   const bool is_text = std::holds_alternative<std::string>(request.prompt);
-  return Call{.path = is_text ? "/completions" : "/chat/completions", .body = std::move(body)};
+  call.path = is_text ? "/completions" : "/chat/completions";
+  return call;
 }
 
 FinishReason finish_of(std::string_view name) {
@@ -274,29 +308,30 @@ Result<Call> embed(const Endpoint&, const EmbedTexts& request) {
 
 }  // namespace
 
-Result<Object> openai_body(const Endpoint& endpoint, const Request& request) {
+Result<Call> openai_call(const Endpoint& endpoint, const Request& request) {
   WICK_DO(check_request(endpoint, request));
   const Generation& generation = request.generation;
-  Object body;
-  body.reserve(kUsualFields);
-  body["model"] = request.model;
+  Call call;
+  std::string& fields = call.fields;
+  Object& body = call.body;
+  fields.reserve(kUsualBytes);
+  append_text(fields, R"("model": )", request.model);
   if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
     if (!endpoint.kind->has_completions) return unsupported(endpoint, "text without messages");
-    body["prompt"] = *text;
+    append_text(fields, R"(, "prompt": )", *text);
   } else {
-    Array messages;
+    fields += R"(, "messages": [)";
     for (const Message& message : std::get<std::vector<Message>>(request.prompt))
-      add_message(*endpoint.kind, message, messages);
-    body["messages"] = std::move(messages);
+      append_message(fields, *endpoint.kind, message);
+    fields += ']';
   }
-  body["stream"] = true;
-  if (endpoint.kind->has_stream_usage)
-    body["stream_options"] = json_object({{"include_usage", true}});
+  fields += R"(, "stream": true)";
+  if (endpoint.kind->has_stream_usage) fields += R"(, "stream_options": {"include_usage": true})";
   WICK_DO(add_tools(generation, body));
   WICK_DO(add_format(endpoint, generation.response_format, body));
   add_sampling(endpoint, generation, body);
   add_remote_fields(*endpoint.kind, request.remote_fields, body);
-  return body;
+  return call;
 }
 
 std::unique_ptr<Decoder> openai_decoder() {

@@ -15,7 +15,8 @@ inline constexpr std::string_view kOpenAiOthers[] = {
     "reasoning.effort"};
 inline constexpr SentFields kOpenAiFields = {.numbers = kOpenAiNumbers, .others = kOpenAiOthers};
 
-Result<Object> openai_body(const Endpoint& endpoint, const Request& request);
+// Without a path.
+Result<Call> openai_call(const Endpoint& endpoint, const Request& request);
 std::unique_ptr<Decoder> openai_decoder();
 Result<std::vector<Embedding>> read_openai_embeddings(const JsonValue& answer);
 

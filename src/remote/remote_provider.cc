@@ -177,9 +177,16 @@ class RemoteProvider final : public Provider {
                                 printable(name), "'")};
   }
 
+  static std::string json_of(Call& call) {
+    const bool has_more = !call.body.empty();
+    if (call.fields.empty()) return has_more ? to_json(std::move(call.body)) : std::string();
+    if (!has_more) return cat("{", call.fields, "}");
+    return cat("{", call.fields, ", ", to_json(std::move(call.body)).substr(1));
+  }
+
   TransferRequest to_send(Call call) const {
     return {.url = cat(endpoint_->url, call.path),
-            .body = call.body.empty() ? std::string() : to_json(std::move(call.body)),
+            .body = json_of(call),
             .headers = request_headers(*endpoint_),
             .endpoint = addresses_,
             .unix_socket = endpoint_->unix_socket,
