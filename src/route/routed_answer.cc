@@ -568,8 +568,9 @@ std::optional<Error> Core::refusal(const Candidate& candidate, const Facts& fact
 
 Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {
   const std::int64_t unix_s = options.clock->unix_s();
-  const Charge charge = this->charge(candidate, facts);
-  if (candidate.most_cost <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
+  Charge charge = this->charge(candidate, facts);
+  if (candidate.most_cost <= 0)
+    return Reservation{.unix_s = unix_s, .charge = std::move(charge)};
   if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
   return options.ledger->reserve(charge, budgets(facts), candidate.most_cost, unix_s);
 }
