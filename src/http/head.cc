@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/printable.h"
 #include "base/strings.h"
+#include "http/control.h"
 
 namespace wick::http {
 
@@ -19,10 +20,6 @@ constexpr std::size_t kUsualHeaders = 8;
 
 Refusal bad(std::string_view code, std::string message) {
   return {.status = 400, .code = std::string(code), .message = std::move(message)};
-}
-
-bool is_control(char c) noexcept {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
 }
 
 // %41 as A. Nothing that is broken, and no control character.
@@ -49,6 +46,15 @@ std::string_view trimmed(std::string_view text) noexcept {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
     text.remove_suffix(1);
   return text;
+}
+
+bool has_control_but_tab(std::string_view text) noexcept {
+  for (;;) {
+    text.remove_prefix(find_control(text));
+    if (text.empty()) return false;
+    if (text.front() != '\t') return true;
+    text.remove_prefix(1);
+  }
 }
 
 // One of the words between commas, in any case.
@@ -265,7 +271,7 @@ std::variant<std::size_t, Refusal> HeadLines::find_end(std::string_view all) {
     const std::string_view line = all.substr(line_, feed - line_);
     if (!line.ends_with('\r')) return bad("bare_line_feed", "a line ends with LF instead of CRLF");
     const std::string_view text = line.substr(0, line.size() - 1);
-    if (std::any_of(text.begin(), text.end(), [](char c) { return is_control(c) && c != '\t'; }))
+    if (has_control_but_tab(text))
       return bad("control_character", "a header holds a control character");
     line_ = seen_ = feed + 1;
     if (text.empty()) {

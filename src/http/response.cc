@@ -4,34 +4,19 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <ctime>
 
 #include "base/strings.h"
+#include "http/control.h"
 
 namespace wick::http {
 
 namespace {
 
-bool is_unsafe(char c) noexcept {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-}
-
-// Copies `text`, eight bytes at once where none of them is unsafe.
 char* copy_safe(std::string_view text, char* to) noexcept {
-  constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, text.data() + at, sizeof(bytes));
-    const std::uint64_t deleted = bytes ^ (kOnes * 0x7F);  // 0 where a byte is DEL
-    const std::uint64_t unsafe =
-        (((bytes - kOnes * 0x20) & ~bytes) | ((deleted - kOnes) & ~deleted)) & kHigh;
-    if (unsafe != 0) break;
-    std::memcpy(to + at, &bytes, sizeof(bytes));
-  }
-  return std::replace_copy_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), to + at,
-                              is_unsafe, '?');
+  const auto rest = text.begin() + static_cast<std::ptrdiff_t>(find_control(text));
+  to = std::copy(text.begin(), rest, to);
+  return std::replace_copy_if(rest, text.end(), to, is_control, '?');
 }
 
 void append_header(std::string& out, std::string_view name, std::string_view value) {
@@ -146,8 +131,8 @@ void append_head(std::string& out, const Response& response, const Framing& fram
   if (framing.keeps_alive && framing.is_1_0) append_header(out, "connection", "keep-alive");
   out += "x-content-type-options: nosniff\r\n";
   if (!has(response, "cross-origin-resource-policy"))
-    append_header(out, "cross-origin-resource-policy", "same-origin");
-  if (!has(response, "cache-control")) append_header(out, "cache-control", "no-store");
+    out += "cross-origin-resource-policy: same-origin\r\n";
+  if (!has(response, "cache-control")) out += "cache-control: no-store\r\n";
   if (!framing.length && !has(response, "x-accel-buffering"))
     append_header(out, "x-accel-buffering", "no");  // nginx shall pass each piece on
   for (const Header& header : response.headers) {
