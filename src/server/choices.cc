@@ -6,12 +6,19 @@
 
 namespace wick::server {
 
+namespace {
+
+constexpr std::size_t kUsualHeadBytes = 256, kUsualBytes = 1024;  // of a whole answer
+
+}  // namespace
+
 Choices::Choices(Context& context, const ParsedRequest& parsed, std::string_view id_prefix,
                  std::string_view object)
     : shape_(parsed), has_scores_(parsed.request.generation.logprobs) {
-  head_ = cat(R"({"id":")", make_id(context, id_prefix), R"(","object":")", object,
-              R"(","created":)", unix_seconds(), R"(,"model":)");
-  JsonOut json = JsonOut::on(head_);
+  head_.reserve(kUsualHeadBytes);
+  JsonOut json(head_);
+  json.raw(R"({"id":")", make_id(context, id_prefix), R"(","object":")", object, R"(","created":)",
+           unix_seconds(), R"(,"model":)");
   json.text(parsed.request.model);
   json.field("system_fingerprint", cat("wick-", context.options.version));
 }
@@ -33,6 +40,7 @@ void Choices::finish(std::string& out) const {
 
 http::Response Choices::whole(const std::vector<Gather>& answers, const Write& write) {
   http::Response response;
+  response.body.reserve(kUsualBytes);
   response.body = head_;
   JsonOut json = JsonOut::on(response.body);
   write_all(json, answers, write);

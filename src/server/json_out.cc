@@ -142,10 +142,4 @@ JsonOut& JsonOut::null() {
   return raw("null");
 }
 
-JsonOut& JsonOut::raw(std::string_view json) {
-  separate();
-  out_ += json;
-  return *this;
-}
-
 }  // namespace wick::server

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/strings.h"
+
 namespace wick::server {
 
 class JsonOut {
@@ -33,7 +35,14 @@ class JsonOut {
   JsonOut& number(std::uint64_t value);
   JsonOut& boolean(bool value);
   JsonOut& null();
-  JsonOut& raw(std::string_view json);  // JSON already: a value, or a piece that may end with a key
+  // JSON already, in pieces as of cat(): a value, or something that may end with a key.
+  template <class... Parts>
+  JsonOut& raw(const Parts&... parts) {
+    separate();
+    (internal::append(out_, parts), ...);
+    return *this;
+  }
+
 
   JsonOut& field(std::string_view name, std::string_view value) { return key(name).text(value); }
 
