@@ -22,8 +22,8 @@ namespace wick::remote {
 // A request body, sent to the endpoint's URL followed by `path`.
 struct Call {
   std::string path = {};
-  std::string fields = {};  // the body's first fields, written already: "\"model\": \"m\""
-  Object body = {};         // its other fields
+  std::string begin = {};  // of the body, written already: {"model": "m"
+  Object body = {};        // its fields, or its other fields
 };
 
 // Collects the events of an answer. Drops empty texts; begins each tool call once, and puts its

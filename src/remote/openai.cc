@@ -312,21 +312,21 @@ Result<Call> openai_call(const Endpoint& endpoint, const Request& request) {
   WICK_DO(check_request(endpoint, request));
   const Generation& generation = request.generation;
   Call call;
-  std::string& fields = call.fields;
+  std::string& begin = call.begin;
   Object& body = call.body;
-  fields.reserve(kUsualBytes);
-  append_text(fields, R"("model": )", request.model);
+  begin.reserve(kUsualBytes);
+  append_text(begin, R"({"model": )", request.model);
   if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
     if (!endpoint.kind->has_completions) return unsupported(endpoint, "text without messages");
-    append_text(fields, R"(, "prompt": )", *text);
+    append_text(begin, R"(, "prompt": )", *text);
   } else {
-    fields += R"(, "messages": [)";
+    begin += R"(, "messages": [)";
     for (const Message& message : std::get<std::vector<Message>>(request.prompt))
-      append_message(fields, *endpoint.kind, message);
-    fields += ']';
+      append_message(begin, *endpoint.kind, message);
+    begin += ']';
   }
-  fields += R"(, "stream": true)";
-  if (endpoint.kind->has_stream_usage) fields += R"(, "stream_options": {"include_usage": true})";
+  begin += R"(, "stream": true)";
+  if (endpoint.kind->has_stream_usage) begin += R"(, "stream_options": {"include_usage": true})";
   WICK_DO(add_tools(generation, body));
   WICK_DO(add_format(endpoint, generation.response_format, body));
   add_sampling(endpoint, generation, body);

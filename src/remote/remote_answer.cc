@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t kEventBytes = 64;  // what an event takes besides its text
 constexpr int kBytesPerToken = 4;        // of English, where an API counts nothing
+constexpr std::size_t kUsualParameters = 3;  // of an answer: these two and a rule's name
 
 std::size_t bytes_of(const Event& event) {
   std::size_t n = kEventBytes;
@@ -250,8 +251,9 @@ class Stream final : public TransferSink {
     const bool is_estimated = was_sent && !is_counted;
     DoneEvent done{.finish = out_.finish, .usage = usage(is_estimated)};
     if (done.finish == FinishReason::kNone) done.finish = FinishReason::kEos;
-    done.parameters = {{"provider", endpoint_->name, "remote"},
-                       {"model", out_.model.empty() ? model_ : out_.model, "remote"}};
+    done.parameters.reserve(kUsualParameters);
+    done.parameters.push_back({"provider", endpoint_->name, "remote"});
+    done.parameters.push_back({"model", out_.model.empty() ? model_ : out_.model, "remote"});
     if (refusal && refusal->error.code == ErrorCode::kCancelled &&
         refusal->error.id == "cancelled") {
       done.finish = FinishReason::kCancelled;

@@ -178,10 +178,11 @@ class RemoteProvider final : public Provider {
   }
 
   static std::string json_of(Call& call) {
-    const bool has_more = !call.body.empty();
-    if (call.fields.empty()) return has_more ? to_json(std::move(call.body)) : std::string();
-    if (!has_more) return cat("{", call.fields, "}");
-    return cat("{", call.fields, ", ", to_json(std::move(call.body)).substr(1));
+    if (call.body.empty()) return call.begin.empty() ? std::string() : std::move(call.begin += '}');
+    std::string json = to_json(std::move(call.body));
+    if (call.begin.empty()) return json;
+    call.begin += ", ";
+    return std::move(call.begin.append(json, 1));
   }
 
   TransferRequest to_send(Call call) const {
