@@ -34,7 +34,8 @@ Result<std::shared_ptr<KeyBook>> book_of(const KeyFlags& o, bool may_be_missing)
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_key_file",
                  .message = "no key file is set",
-                 .hint = "--api-key-file FILE, or server.api_key_file in config.toml"};
+                 .hint = "--api-key-file FILE, WICK_SERVER_API_KEY_FILE, or server.api_key_file in "
+                         "config.toml"};
   }
   WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
   return KeyBook::open({.path = path, .may_be_missing = may_be_missing, .open_ledger = [routing] {
@@ -119,7 +120,7 @@ std::string limits_text(const http::KeyRules& rules) {
   add("rpm", rules.per_minute);
   add("tpm", rules.tokens_per_minute);
   add("parallel", rules.parallel);
-  if (!rules.expires.empty()) out += cat(out.empty() ? "" : " ", "until=", rules.expires);
+  if (!rules.expires.empty()) out += cat(out.empty() ? "" : " ", "expires=", rules.expires);
   if (rules.is_blocked) out += cat(out.empty() ? "" : " ", "blocked");
   return out.empty() ? "-" : out;
 }

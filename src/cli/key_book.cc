@@ -48,6 +48,14 @@ Error no_such_key(const std::string& id) {
           .hint = "wick key list"};
 }
 
+// "2027-01-31", of days since 1970.
+std::string day_of(std::int64_t days) {
+  const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(days))};
+  const auto two = [](unsigned number) { return cat(number < 10 ? "0" : "", number); };
+  return cat(static_cast<int>(date.year()), "-", two(static_cast<unsigned>(date.month())), "-",
+             two(static_cast<unsigned>(date.day())));
+}
+
 // "30d" from now, as the day that it ends at; anything else as it is.
 std::string last_day(const std::string& expires, std::int64_t now_s) {
   std::int64_t days = 0;
@@ -56,11 +64,7 @@ std::string last_day(const std::string& expires, std::int64_t now_s) {
   if (read.ec != std::errc() || read.ptr + 1 != end || *read.ptr != 'd' || days < 1 ||
       days > kMaxDays)
     return expires;
-  const std::chrono::sys_days today{std::chrono::days(now_s / 86'400)};
-  const std::chrono::year_month_day date(today + std::chrono::days(days));
-  const auto two = [](unsigned number) { return cat(number < 10 ? "0" : "", number); };
-  return cat(static_cast<int>(date.year()), "-", two(static_cast<unsigned>(date.month())), "-",
-             two(static_cast<unsigned>(date.day())));
+  return day_of(now_s / 86'400 + days);
 }
 
 // A file for its owner alone.
@@ -88,11 +92,22 @@ Result<std::vector<route::Budget>> budgets_of_key(const std::string& id,
   return budgets;
 }
 
-// The words of a line in the file behind its scopes.
-Result<std::string> line_of(http::KeyRules rules) {
-  rules.expires = last_day(rules.expires, std::time(nullptr));
+// The words of a line in the file behind its scopes. `before`: the end that the key has already.
+Result<std::string> line_of(http::KeyRules rules, const std::string& before) {
+  const std::int64_t now_s = std::time(nullptr);
+  rules.expires = last_day(rules.expires, now_s);
   WICK_DO(budgets_of_key({}, rules));
-  return http::limits_line(rules);
+  WICK_TRY(std::string line, http::limits_line(rules));
+  // Days in this form have the order of their texts.
+  if (const std::string today = day_of(now_s / 86'400);
+      !rules.expires.empty() && rules.expires < today && rules.expires != before) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_key",
+                 .message = cat("the key would have expired already: expires is ", rules.expires,
+                                ", today is ", today),
+                 .hint = "--expires 30d, or wick key block"};
+  }
+  return line;
 }
 
 bool is_line_of(std::string_view line, const std::string& id) {
@@ -214,7 +229,7 @@ Result<void> KeyBook::change(const std::function<Result<std::string>(const std::
 }
 
 Result<server::ApiKeys::Made> KeyBook::prepare(const http::KeyRules& rules) const {
-  WICK_TRY(const std::string limits, line_of(rules));
+  WICK_TRY(const std::string limits, line_of(rules, ""));
   WICK_TRY(const http::NewKey made, http::make_key(rules.may_admin));
   const std::string line = cat(made.line, limits, "\n");
   WICK_TRY(const http::Keys keys, http::Keys::parse(line, options_.path));
@@ -262,8 +277,9 @@ Result<server::KeyInfo> KeyBook::update(const std::string& id,
   WICK_DO(change_line(id, [&](const std::string& line) -> Result<std::string> {
     WICK_TRY(const http::Keys keys, http::Keys::parse(line, options_.path));
     http::KeyRules rules = keys.all().front().rules;
+    const std::string before = rules.expires;
     edit(rules);
-    WICK_TRY(const std::string limits, line_of(std::move(rules)));
+    WICK_TRY(const std::string limits, line_of(std::move(rules), before));
     std::istringstream words(line);
     std::string public_id, hash, scopes;
     words >> public_id >> hash >> scopes;

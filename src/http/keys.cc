@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "base/hex.h"
@@ -289,7 +290,54 @@ Result<NewKey> make_key(bool may_admin) {
       .line = cat(id, " ", to_hex(sha256(secret)), may_admin ? " infer,admin" : " infer")};
 }
 
+namespace {
+
+// One word of a line.
+bool is_word(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) > ' ' && c != '\x7f';
+  });
+}
+
+// Nothing if a line can have them.
+std::optional<Error> wrong_rule(const KeyRules& rules) {
+  const auto wrong = [](std::string message, std::string hint) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_key",
+                 .message = std::move(message),
+                 .hint = std::move(hint)};
+  };
+  const auto shown = [](std::string_view text) { return printable(text, 80); };
+  if (!is_word(rules.name))
+    return wrong(cat("the key's name '", shown(rules.name), "' has blanks or control characters"),
+                 "a name is one word: al-ice");
+  for (const std::string& model : rules.models) {
+    if (model.empty() || !is_word(model) || model.find(',') != std::string::npos)
+      return wrong(cat("the key's model '", shown(model),
+                       "' is empty or has blanks, commas or control characters"),
+                   "models are names or patterns of names: gpt-*,local/*");
+  }
+  if (rules.models.size() > kMaxKeyModels)
+    return wrong(cat("the key has ", rules.models.size(), " models, the limit is ", kMaxKeyModels),
+                 "a pattern stands for several: gpt-*");
+  for (const std::string& budget : rules.budgets) {
+    if (budget.empty() || !is_word(budget))
+      return wrong(cat("the key's budget '", shown(budget), "' is no amount"), "5/month");
+  }
+  if (rules.budgets.size() > kMaxKeyBudgets)
+    return wrong(
+        cat("the key has ", rules.budgets.size(), " budgets, the limit is ", kMaxKeyBudgets), "");
+  Key key;
+  if (!rules.expires.empty() && !parse_day(rules.expires, key))
+    return wrong(cat("expires is '", shown(rules.expires), "', not a day or a number of days"),
+                 "--expires 2027-01-31, or --expires 30d");
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<std::string> limits_line(const KeyRules& rules) {
+  if (auto wrong = wrong_rule(rules)) return *std::move(wrong);
   std::string line;
   const auto number = [&](std::string_view name, std::int64_t value) {
     if (value != 0) line += cat(" ", name, "=", value);
@@ -306,19 +354,15 @@ Result<std::string> limits_line(const KeyRules& rules) {
     line += cat(" budget=", budget);
   if (!rules.expires.empty()) line += cat(" expires=", rules.expires);
   if (rules.is_blocked) line += " blocked";
-  // What is read back must be what was meant: a blank or a comma would make other words of it.
+  // What is read back must be what was meant.
   Key read{.rules = {.may_infer = rules.may_infer, .may_admin = rules.may_admin}};
   std::istringstream words(line);
   const std::string wrong = parse_limits(words, read);
-  const bool is_plain = std::all_of(line.begin(), line.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
-  });
-  if (wrong.empty() && read.rules == rules && is_plain) return line;
+  if (wrong.empty() && read.rules == rules) return line;
   return Error{.code = ErrorCode::kInvalid,
                .id = "bad_key",
-               .message = wrong.empty() ? "the key's name, models or budgets have blanks, commas "
-                                          "or control characters"
-                                        : cat("the key cannot be written: ", wrong)};
+               .message = cat("the key cannot be written: '", printable(line, 200),
+                              "' does not have its limits")};
 }
 
 std::string without_secrets(std::string_view text) {

@@ -252,6 +252,10 @@ TEST_F(HttpKeys, HaveNamesModelsBudgetsAndAnEnd) {
        {Rules{.name = "a b"}, Rules{.models = {"a,b"}}, Rules{.models = {"a\nb"}},
         Rules{.budgets = {"5 USD"}}, Rules{.expires = "tomorrow"}, Rules{.name = "a\x1b"}})
     EXPECT_FALSE(limits_line(bad)) << bad.name;
+  EXPECT_EQ(limits_line({.models = {"gpt 4"}}).error().message,
+            "the key's model 'gpt 4' is empty or has blanks, commas or control characters");
+  EXPECT_EQ(limits_line({.models = std::vector<std::string>(kMaxKeyModels + 1, "m")}).error().id,
+            "bad_key");
   KeyRules copied;
   for (const char* const word :
        {"name", "models", "budget", "rpm", "tpm", "parallel", "expires", "blocked"}) {

@@ -143,6 +143,29 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
                          f"unblocked {made['id']}\nunblocked {kept['id']}\n")
         self.assertEqual(self.file.read_text(), before)
 
+    def test_what_a_key_cannot_have_is_named(self):
+        made = self.key("create", "--name", "old", "--expires", "1d")["id"]
+        expired = self.file.read_text().replace(self.key("list")["keys"][0]["expires"], "2020-01-01")
+        self.file.write_text(expired)
+        self.assertIn("expires=2020-01-01", self.home.wick("key", "list").stdout.decode())
+        for words in (["create"], ["update", made]):
+            for flag, value, part in (("--expires", "tomorrow", "expires is 'tomorrow'"), ("--expires", "2021-12-31", "expires is 2021-12-31, today is"),
+                                      ("--name", "al ice", "name 'al ice'"), ("--models", "gpt 4", "model 'gpt 4'"), ("--budget", "5 USD", "5 USD")):
+                self.assertIn(part, self.key(*words, flag, value, status=2)["error"]["message"], flag)
+        self.assertEqual(self.file.read_text(), expired)
+        self.assertEqual(self.key("update", made, "--rpm", "5")["keys"][0]["expires"], "2020-01-01", "what it has already may stay")
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        self.assertIn(self.key("create", "--expires", today)["expires"], today)
+
+    def test_a_missing_file_is_named_with_all_its_settings(self):
+        (pathlib.Path(self.file.parent) / "wick/config.toml").unlink()
+        done = self.home.wick("key", "list")
+        self.assertEqual(done.returncode, 2)
+        for part in ("--api-key-file", "WICK_SERVER_API_KEY_FILE", "server.api_key_file"):
+            self.assertIn(part, done.stderr.decode())
+        self.home.environment["WICK_SERVER_API_KEY_FILE"] = str(self.file)
+        self.key("create")
+
     def test_the_command_wants_to_know_which_key(self):
         bob, first, second = [self.key("create", "--name", name)["id"] for name in ("bob", "al", "al")]
         nameless = self.key("create")["id"]
