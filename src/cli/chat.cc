@@ -323,7 +323,11 @@ Action setup_chat(Flags flags) {
   return [o, flags]() -> Result<int> {
     WICK_DO(read_prompt_file(*o, flags));
     o->has_session_file = flags.is_given("--session-file");
-    return run_chat(*o);
+    if (const auto text = o->settings.take_argument())
+      return argument_too_many(*text, "a prompt is the value of -p: wick chat -m MODEL -p PROMPT");
+    auto status = run_chat(*o);
+    if (!status) return o->settings.with_prompt_hint(status.error(), "chat");
+    return status;
   };
 }
 

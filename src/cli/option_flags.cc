@@ -76,7 +76,11 @@ void OptionFlags::add_port(Flags& flags) {
 
 void OptionFlags::add_model(Flags& flags, bool is_positional) {
   const Option& row = *find_option("local.model_path");
-  add(flags, row, is_positional ? cat("MODEL,", row.flags) : row.flags, help_of(row));
+  if (is_positional) {
+    flags.setting("MODEL", "TEXT", false, "",
+                  [this](const std::string& text) { model_ = text; });
+  }
+  add(flags, row, row.flags, help_of(row));
   add(flags, {"hub.offline"});
 }
 
@@ -93,8 +97,37 @@ void OptionFlags::add_all(Flags& flags) {
     add(flags, row, row.flags, help_of(row));
 }
 
+bool OptionFlags::is_model_named() const {
+  return std::any_of(given_.begin(), given_.end(),
+                     [](const auto& one) { return one.first->key == "local.model_path"; });
+}
+
+std::optional<std::string> OptionFlags::take_argument() {
+  return is_model_named() ? std::exchange(model_, std::nullopt) : std::nullopt;
+}
+
+Error argument_too_many(std::string_view text, std::string hint) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "usage",
+          .message = cat("--model names the model, so '", printable(text, 80),
+                         "' is an argument too many"),
+          .hint = std::move(hint)};
+}
+
+Error OptionFlags::with_prompt_hint(Error error, std::string_view command) const {
+  if (!model_ || error.code != ErrorCode::kNotFound) return error;
+  if (model_->find(' ') == std::string::npos) {
+    error.hint += cat(error.hint.empty() ? "" : "; ", "a prompt is the value of -p");
+  } else {
+    error.hint = cat("a prompt is the value of -p: wick ", command, " -p \"Why is the sky blue?\"");
+  }
+  return error;
+}
+
 Result<Config> OptionFlags::resolve() const {
   WICK_TRY(Config config, Config::load({.file = file_}));
+  if (model_ && is_model_named()) return argument_too_many(*model_, "leave one of them out");
+  if (model_) WICK_DO(config.set_flag(*find_option("local.model_path"), *model_));
   for (const auto& [row, text] : given_)
     WICK_DO(config.set_flag(*row, text));
   return config;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,20 +27,32 @@ class OptionFlags {
 
   void add(Flags& flags, std::initializer_list<std::string_view> keys);
   void add_port(Flags& flags);                       // of a server that runs already
-  void add_model(Flags& flags, bool is_positional);  // MODEL or -m/--model, and --offline
+  // -m/--model and --offline; `is_positional`: MODEL is an argument, too.
+  void add_model(Flags& flags, bool is_positional);
   // All rows of these tables ("generation.") but the model, which add_model() has.
   void add_tables(Flags& flags, std::initializer_list<std::string_view> tables);
   void add_all(Flags& flags);
   void add_file(Flags& flags);  // --config alone, which all of these bring
 
   Result<Config> resolve() const;  // after the parsing
+  // After the parsing: MODEL, if --model names the model. Then it is another argument: of
+  // `wick run PROMPT -m MODEL` the prompt. It is taken once.
+  std::optional<std::string> take_argument();
+  // The error of a model that is not there. MODEL may have been meant as a prompt.
+  Error with_prompt_hint(Error error, std::string_view command) const;
 
  private:
   void add(Flags& flags, const Option& row, const std::string& names, const std::string& help);
 
+  bool is_model_named() const;  // by --model
+
   std::vector<std::pair<const Option*, std::string>> given_;
+  std::optional<std::string> model_;  // MODEL
   std::string file_;
   bool has_file_flag_ = false;
 };
+
+// The error of an argument behind the ones that a command takes, where --model names the model.
+Error argument_too_many(std::string_view text, std::string hint);
 
 }  // namespace wick

@@ -108,10 +108,10 @@ class HelpFormatter final : public CLI::Formatter {
     return out;
   }
 
-  // Without those that are flags, too: MODEL is also -m.
+  // Without those that have no help: MODEL is also -m.
   std::string make_positionals(const CLI::App* app) const override {
     const auto options = app->get_options([](const CLI::Option* option) {
-      return option->get_positional() && !option->nonpositional();
+      return option->get_positional() && !option->get_description().empty();
     });
     return options.empty() ? "" : make_group("Arguments", true, options);
   }

@@ -69,11 +69,21 @@ Action setup_run(Flags flags) {
                "with --logprobs: also the logprobs of the prompt tokens");
   return [o, flags]() -> Result<int> {
     WICK_DO(read_prompt_file(*o, flags));
-    if (!flags.is_given("PROMPT")) return run_raw(*o);
-    if (o->has_prompt) return two_prompts();
-    o->prompt = o->question;
-    o->has_prompt = true;
-    return run_chat(*o);
+    bool has_question = flags.is_given("PROMPT");
+    if (const auto text = o->settings.take_argument()) {  // -m MODEL: PROMPT is the first argument
+      if (has_question)
+        return argument_too_many(o->question, "wick run -m MODEL PROMPT, the prompt in quotes");
+      o->question = *text;
+      has_question = true;
+    }
+    if (has_question && o->has_prompt) return two_prompts();
+    if (has_question) {
+      o->prompt = o->question;
+      o->has_prompt = true;
+    }
+    auto status = has_question ? run_chat(*o) : run_raw(*o);
+    if (!status && !has_question) return o->settings.with_prompt_hint(status.error(), "run");
+    return status;
   };
 }
 

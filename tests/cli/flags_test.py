@@ -112,6 +112,31 @@ class Flags(unittest.TestCase):
             self.assertIn(message, done.stderr.decode())
             self.assertIn(hint, done.stderr.decode())
 
+    def test_run_reads_its_arguments_in_any_order(self):
+        """With -m the first argument is the prompt, wherever -m is."""
+        m = self.home.model
+        texts = {self.home.wick("run", *words, "-n", "3", "--temp", "0").stdout for words in
+                 ([m, "hi"], ["-m", m, "hi"], ["hi", "-m", m], ["hi", f"--model={m}"], ["--top-k", "5", "hi", "-m", m])}
+        self.assertEqual((len(texts), min(map(len, texts)) > 0), (1, True), texts)
+        for words, message, hint in ((["run", "hi", "there", "-m", m], "'there' is an argument too many", "in quotes"),
+                                     (["run", "hi", "-m", m, "-p", "x"], "there are two prompts", "wick run --help"),
+                                     (["run", "-m", m, "-m", m, "hi"], "--model is given more than once", "wick run --help"),
+                                     (["chat", "hi", "-m", m], "'hi' is an argument too many", "wick chat -m MODEL -p PROMPT"),
+                                     (["chat", "-m", m, "hi"], "'hi' is an argument too many", "wick chat -m MODEL -p PROMPT"),
+                                     (["estimate", m, "-m", m], "is an argument too many", "leave one of them out")):
+            done = self.home.wick(*words)
+            self.assertEqual(done.returncode, 2, (words, done))
+            self.assertIn(message, done.stderr.decode())
+            self.assertIn(hint, done.stderr.decode())
+
+    def test_a_prompt_where_the_model_stands_gets_a_hint(self):
+        for command in ("chat", "run"):
+            done = self.home.wick(command, "Why is the sky blue?", "--offline")
+            self.assertEqual(done.returncode, 4, done)
+            self.assertIn(f'hint: a prompt is the value of -p: wick {command} -p "Why', done.stderr.decode())
+            self.assertIn("a prompt is the value of -p", self.home.wick(command, "hello", "--offline").stderr.decode())
+        self.assertNotIn("-p", self.home.wick("chat", "-m", "no such model", "--offline").stderr.decode())
+
     def test_a_text_behind_the_model_is_the_text(self):
         done = self.home.wick("tokenize", "-m", self.home.model, "abc", "--count")
         self.assertEqual((done.returncode, done.stdout), (0, b"2\n"), done)
