@@ -124,7 +124,9 @@ void print_verdict(const std::string& command, const shell::Verdict& verdict, bo
     print({" (line ", verdict.error->line, ", column ", verdict.error->column, ")"});
   print({"\n"});
   if (verdict.effects.empty()) return;
-  print({"  ", printable(command, shell::kMaxSource), "\n"});
+  const std::size_t end = command.find_last_not_of('\n') + 1;
+  if (!has_lines(command))
+    print({"  ", printable(command.substr(0, end), shell::kMaxSource), "\n"});
   print_effects(command, verdict, is_long);
 }
 

@@ -29,30 +29,65 @@ Object to_object(const shell::Verdict& verdict) {
 
 namespace {
 
-constexpr std::size_t kMaxMarked = 400;  // bytes: a few lines of a terminal
+constexpr std::size_t kMaxMarked = 400;  // bytes of a line: a few lines of a terminal
 
-// Whether marks below the command stand at its bytes.
-bool has_columns(const std::string& command) {
-  return command.size() <= kMaxMarked && command.find('\n') == std::string::npos &&
-         printable(command, command.size() + 1).view() == command;
+// The line of the command in which an effect begins, and its bytes there.
+struct Place {
+  std::string_view line = {};
+  std::size_t begin = 0, end = 0;
+};
+
+Place place_of(std::string_view command, shell::Span span) {
+  const std::size_t begin =
+      std::min(static_cast<std::size_t>(std::max(0, span.begin)), command.size());
+  const std::size_t before = begin == 0 ? std::string_view::npos : command.rfind('\n', begin - 1);
+  const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+  const std::size_t last = std::min(command.find('\n', begin), command.size());
+  const auto end = static_cast<std::size_t>(std::max(span.end, 0));
+  return {.line = command.substr(first, last - first),
+          .begin = begin - first,
+          .end = std::clamp(end, begin, last) - first};
 }
 
-std::string marks(const std::string& command, shell::Span span, bool is_marked) {
-  const auto begin = static_cast<std::size_t>(std::max(0, span.begin));
-  const std::size_t end =
-      std::min(static_cast<std::size_t>(std::max(span.end, span.begin + 1)), command.size());
-  if (!is_marked) return cat("bytes ", begin, " to ", end);
-  return std::string(begin, ' ') + std::string(end > begin ? end - begin : 1, '^');
+// Without "…": an escape has at most four bytes for one.
+Printable whole(std::string_view text) {
+  return printable(text, 4 * text.size() + 1);
+}
+
+// Columns that the text takes when it is printed.
+std::size_t width_of(std::string_view text) {
+  const Printable shown = whole(text);
+  const auto is_begun = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; };
+  return static_cast<std::size_t>(
+      std::count_if(shown.view().begin(), shown.view().end(), is_begun));
+}
+
+std::string marks(const Place& place) {
+  const std::string_view marked = place.line.substr(place.begin, place.end - place.begin);
+  return std::string(width_of(place.line.substr(0, place.begin)), ' ') +
+         std::string(std::max<std::size_t>(width_of(marked), 1), '^');
 }
 
 }  // namespace
 
+bool has_lines(const std::string& command) {
+  return command.find('\n') < command.find_last_not_of('\n');
+}
+
 void print_effects(const std::string& command, const shell::Verdict& verdict, bool is_long) {
-  const bool is_marked = has_columns(command);
+  const char* line = has_lines(command) ? nullptr : command.data();  // that stands above
   for (const shell::Effect& effect : verdict.effects) {
     const bool is_shown = is_long || shell::level_of(effect) > shell::Level::kSafe;
     if (!is_shown) continue;
-    print({"  ", printable(marks(command, effect.span, is_marked), kMaxMarked), "  ",
+    const Place place = place_of(command, effect.span);
+    const bool is_marked = place.line.size() <= kMaxMarked;
+    if (is_marked && place.line.data() != line) {
+      line = place.line.data();
+      print({"  ", whole(place.line), "\n"});
+    }
+    const std::string where =
+        is_marked ? marks(place) : cat("bytes ", effect.span.begin, " to ", effect.span.end);
+    print({"  ", whole(where), "  ",
            printable(shell::name(shell::level_of(effect))), ": ", printable(effect.why), "\n"});
   }
   if (!verdict.suggestion.empty()) print({"  safer: ", printable(verdict.suggestion), "\n"});

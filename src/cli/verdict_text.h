@@ -11,8 +11,12 @@ namespace wick {
 // {"level","effects":[{"kind","scope","target","span","why"}],"suggestion","error"?}
 Object to_object(const shell::Verdict& verdict);
 
-// A line for each effect, with marks below its place in the command; `is_long`: safe ones, too.
-// Then the safer form, if one is known.
+// Whether the command has several lines.
+bool has_lines(const std::string& command);
+
+// A line for each effect, with marks below its place in the command, which stands above (of
+// several lines, the one with the effect is printed); `is_long`: safe ones, too. Then the safer
+// form, if one is known.
 void print_effects(const std::string& command, const shell::Verdict& verdict, bool is_long);
 
 }  // namespace wick

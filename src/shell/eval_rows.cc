@@ -131,6 +131,13 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
   }
 }
 
+void Evaluator::unknown_options(const Usage& usage, std::string_view command) {
+  for (const auto& [option, place] : usage.unknown)
+    unknown(place, option,
+            option.empty() ? cat(command, ": a word that is not known may be an option")
+                           : cat(command, ": the option ", printable(option), " is not known"));
+}
+
 Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first,
                             State& s, const Stream& in) {
   Usage usage = read_usage(row, argv, first);
@@ -140,8 +147,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
       printed_name(row, is_verb ? current_verb_ : command_name(argv.front()));
   if (row.has_effect('n')) send_secrets(argv, first, name);
   Stream out = without_text(in);
-  for (const auto& [option, place] : usage.unknown)
-    unknown(place, option, cat(name, ": the option ", printable(option), " is not known"));
+  unknown_options(usage, name);
   if (usage.is_help) {
     apply_help(row, usage, argv, s, out);
     return out;

@@ -232,8 +232,7 @@ Stream Commands::pwd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 
 Stream Commands::tee(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Usage usage = read_usage(*find_row("tee"), argv, 1);
-  for (const auto& [option, span] : usage.unknown)
-    e.unknown(span, option, wick::cat("tee: the option ", option, " is not known"));
+  e.unknown_options(usage, "tee");
   if (usage.is_help) return Stream::unknown();
   const Stream read = in.is_none ? Stream::unknown() : in;
   for (const Usage::Item& item : usage.items)

@@ -478,8 +478,7 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
   const Row& row = *find_row(name);
   const Usage usage = read_usage(row, argv, 1);
   Stream out = Stream::unknown();
-  for (const auto& [option, span] : usage.unknown)
-    e.unknown(span, option, wick::cat(name, ": the option ", printable(option), " is not known"));
+  e.unknown_options(usage, name);
   if (usage.is_help || usage.operands().empty()) return out;
   Stream listed = Stream::unknown();  // --files-from
   bool has_list = false;

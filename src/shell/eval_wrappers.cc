@@ -83,8 +83,7 @@ Split split_of(const std::vector<Arg>& argv) {
 Stream Commands::sudo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Row& row = *find_row(Evaluator::command_name(argv[0]));
   const Usage usage = read_usage(row, argv, 1);
-  for (const auto& [option, span] : usage.unknown)
-    e.unknown(span, option, wick::cat("sudo: the option ", printable(option), " is not known"));
+  e.unknown_options(usage, "sudo");
   if (usage.is_help || usage.has("-V")) return Stream::unknown();
   const bool lists = usage.has("-l") || usage.has("--list") || usage.has("-v") || usage.has("-k") ||
                      usage.has("-K");
@@ -172,8 +171,7 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return e.run_text(code, split.span, copy, in, Dialect::kPosix);
   }
   const Usage usage = read_usage(row, argv, 1);
-  for (const auto& [option, span] : usage.unknown)
-    e.unknown(span, option, wick::cat("env: the option ", printable(option), " is not known"));
+  e.unknown_options(usage, "env");
   if (usage.is_help) return Stream::unknown();
   std::size_t first = usage.rest == 0 ? argv.size() : usage.rest;
   State copy = e.copy_of(s);
@@ -285,8 +283,7 @@ std::string mark_of(const std::vector<Arg>& argv, std::size_t end) {
 
 Stream Commands::xargs(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Usage usage = read_usage(*find_row("xargs"), argv, 1);
-  for (const auto& [option, span] : usage.unknown)
-    e.unknown(span, option, wick::cat("xargs: the option ", printable(option), " is not known"));
+  e.unknown_options(usage, "xargs");
   if (usage.is_help) return Stream::unknown();
   Argv command = usage.rest == 0 ? Argv{{.value = Value::exact("echo"), .span = argv[0].span}}
                                  : behind(argv, usage.rest);
@@ -374,8 +371,7 @@ Stream Commands::docker(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 
 Stream Commands::watch(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Usage usage = read_usage(*find_row("watch"), argv, 1);
-  for (const auto& [option, span] : usage.unknown)
-    e.unknown(span, option, wick::cat("watch: the option ", printable(option), " is not known"));
+  e.unknown_options(usage, "watch");
   if (usage.rest == 0) return Stream::unknown();
   State copy = e.new_shell(s);
   return e.run_text(words_joined(behind(argv, usage.rest)), argv[usage.rest].span, copy, in,

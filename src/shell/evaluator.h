@@ -228,6 +228,7 @@ class Evaluator {
 
   void add(EffectKind kind, Scope scope, std::string target, Span span, std::string why);
   void unknown(Span span, std::string target, std::string why);
+  void unknown_options(const Usage& usage, std::string_view command);
   void unknown_subscripts(Span span, std::string_view target, std::string_view why);
   bool step(Span span);  // false: the verdict has become too complex
   Folders folders_at(std::string_view cwd) const;

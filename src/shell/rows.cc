@@ -326,8 +326,7 @@ void Reader::unknown_word(const Arg& arg) {
     if (has_role || o.effect != ' ' || o.operand_role != ' ') is_harmless = false;
     return true;
   });
-  if (!is_harmless)
-    out_.unknown.emplace_back("a word that is not known and may be an option", arg.span);
+  if (!is_harmless) out_.unknown.emplace_back("", arg.span);
 }
 
 void Reader::place_operands() {

@@ -106,7 +106,8 @@ struct Usage {
 
   std::vector<Item> items = {};  // arguments of options, then operands, with roles
   std::vector<std::pair<char, Span>> effects = {};
-  std::vector<std::pair<std::string, Span>> unknown = {};  // options that are in no row
+  std::vector<std::pair<std::string, Span>> unknown = {};  // options that are in no row; "": a word
+                                                           // that is not known and may be one
   std::size_t rest = 0;  // index of the first argument behind `c` or `v`, 0 if none
   char rest_role = '.';
   bool is_help = false;                        // --help or --version: nothing else happens

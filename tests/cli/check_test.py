@@ -54,6 +54,19 @@ class Check(unittest.TestCase):
         self.assertEqual(lines[1], "  ls; rm -rf /")
         self.assertEqual(lines[2], "             ^  critical: deletes everything below /")
 
+    def test_of_several_lines_those_with_effects_are_printed_with_their_marks(self):
+        done = wick("check", "-", stdin="ls\nrm -rf /\n\trm ä; rm b\necho\n")
+        self.assertEqual(done.stdout.splitlines(), [
+            "critical  deletes everything below /",
+            "  rm -rf /", "         ^  critical: deletes everything below /",
+            r"  \x09rm ä; rm b", "         ^  moderate: deletes ä", "               ^  moderate: deletes b",
+            "  safer: list it first: replace the deletion by `ls -d`, or move it to the trash"])
+        self.assertEqual(wick("check", "-", stdin="rm -rf /\n").stdout.splitlines()[1:2], ["  rm -rf /"])
+
+    def test_a_word_that_may_be_an_option_is_no_option(self):
+        self.assertIn("rm: a word that is not known may be an option\n", wick("check", "rm $x").stdout)
+        self.assertIn("ls: the option --frob is not known\n", wick("check", "ls --frob").stdout)
+
     def test_effects_of_a_long_line_have_numbers_instead_of_marks(self):
         lines = wick("check", "-", stdin="f(){ ls; };" * 5000 + "rm x").stdout.splitlines()
         self.assertEqual(lines[0], "moderate  defines the function f")
