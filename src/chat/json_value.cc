@@ -1,5 +1,6 @@
 #include "chat/json_value.h"
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -110,9 +111,31 @@ using nlohmann::json;
 
 // Builds the tree under a stack of the containers that are still open. Pointers into a parent stay
 // valid, because a parent grows only after its child is closed.
+// `at`: the byte at which the library gave up, from 1; `token`: what it had read there, with
+// control characters spelled out. A token that begins with a quote and ends with none may have
+// words and marks before the last one.
+std::string syntax_message(std::string_view text, std::size_t at, std::string_view token,
+                           bool is_overflow) {
+  constexpr std::string_view kBetween = " \t\r\n[]{},:";
+  constexpr std::size_t kShown = 24;
+  if (at > text.size()) return "JSON is not well formed: it ends too early";
+  std::string_view shown = text.substr(at == 0 ? 0 : at - 1, 1);
+  if (!token.ends_with('"')) token.remove_prefix(token.find_last_of(kBetween) + 1);  // npos + 1 = 0
+  const std::size_t begin = at - std::min(token.size(), at);
+  if (!token.empty() && text.substr(begin, token.size()) == token) {
+    shown = token;
+    at = begin + 1;
+  }
+  const std::string_view before = text.substr(0, at == 0 ? 0 : at - 1);
+  const std::size_t line_begin = before.rfind('\n') + 1;
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  return cat("JSON is not well formed at line ", line, ", column ", at - line_begin, ": ",
+             is_overflow ? "too large a number, '" : "unexpected '", printable(shown, kShown), "'");
+}
+
 class Builder : public nlohmann::json_sax<json> {
  public:
-  explicit Builder(DuplicateKeys duplicates) : duplicates_(duplicates) {}
+  Builder(std::string_view text, DuplicateKeys duplicates) : text_(text), duplicates_(duplicates) {}
 
   bool null() override { return put(nullptr); }
 
@@ -148,8 +171,10 @@ class Builder : public nlohmann::json_sax<json> {
     return counts();
   }
 
-  bool parse_error(std::size_t at, const std::string&, const json::exception& error) override {
-    message = cat("JSON is not well formed at byte ", at, ": ", printable(error.what()));
+  bool parse_error(std::size_t at, const std::string& token,
+                   const json::exception& error) override {
+    constexpr int kNumberOverflow = 406;
+    message = syntax_message(text_, at, token, error.id == kNumberOverflow);
     return false;
   }
 
@@ -192,6 +217,7 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
+  std::string_view text_;
   DuplicateKeys duplicates_;
   std::vector<JsonValue*> stack_;
   std::string key_;
@@ -238,7 +264,7 @@ Result<JsonValue> parse_json(std::string_view text, DuplicateKeys duplicates) {
                  cat("JSON has ", text.size(), " bytes, the limit is ", kMaxJsonBytes)};
   }
   WICK_DO(check_blanks(text));
-  Builder builder(duplicates);
+  Builder builder(text, duplicates);
   if (!json::sax_parse(text, &builder)) {
     return Error{ErrorCode::kInvalid, "json_syntax", builder.message};
   }

@@ -75,5 +75,25 @@ TEST(PythonText, ReprChoosesItsQuotesAndEscapes) {
   EXPECT_EQ(out, R"("it's"'a"b\'c\\\n\x7f''é\u200b')");
 }
 
+TEST(JsonText, AnErrorIsOurOwnSentenceWithItsPlace) {
+  const auto said = [](std::string_view text) {
+    const auto value = parse_json(text);
+    return value ? "accepted" : value.error().message;
+  };
+  const std::string begin = "JSON is not well formed";
+  EXPECT_EQ(said("nope"), begin + " at line 1, column 1: unexpected 'no'");
+  EXPECT_EQ(said("{\"a\": 1,\n \"b\" 123}"), begin + " at line 2, column 6: unexpected '123'");
+  EXPECT_EQ(said("{\"a\":"), begin + ": it ends too early");
+  EXPECT_EQ(said(""), begin + ": it ends too early");
+  EXPECT_EQ(said("[\"a\nb\"]"), begin + " at line 1, column 4: unexpected '\\x0A'");
+  EXPECT_EQ(said("[1e999]"), begin + " at line 1, column 2: too large a number, '1e999'");
+  EXPECT_EQ(said("[\xFF]"), begin + " at line 1, column 2: unexpected '\\xFF'");
+  EXPECT_EQ(said("[ tru]"), begin + " at line 1, column 6: unexpected ']'");
+  EXPECT_EQ(said("{\"a\": 1, \"b\" true}"), begin + " at line 1, column 14: unexpected 'true'");
+  EXPECT_EQ(said("{\"a\" \"b c\"}"), begin + " at line 1, column 6: unexpected '\"b c\"'");
+  EXPECT_EQ(said("[1,]"), begin + " at line 1, column 4: unexpected ']'");
+  EXPECT_EQ(said("1 2"), begin + " at line 1, column 3: unexpected '2'");
+}
+
 }  // namespace
 }  // namespace wick
