@@ -23,7 +23,8 @@ struct ModelMemory {
 };
 
 struct ModelInfo {
-  std::string name = {}, architecture = {};
+  std::string name = {};
+  std::string architecture = {};  // empty: the model of a remote API, of which nothing is loaded
   std::string source = {};  // path or name it was loaded from
   int context = 0;          // context size in tokens, prompt and answer together; 0 = unknown
   int vocabulary = 0;       // tokens; 0 = unknown

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "http/fixture_test.h"
+#include "http/response.h"
 
 namespace wick::http::test {
 namespace {
@@ -401,6 +402,13 @@ TEST(HttpSources, AreCalledByTheLoopWhichThenLooksAtItsWakes) {
   }
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST(HttpResponse, EveryStatusThatIsSentHasItsPhrase) {
+  for (const int status : {200, 201, 204, 400, 401, 403, 404, 405, 408, 413, 414, 415, 417,
+                           422, 426, 429, 431, 500, 501, 502, 503, 504, 505, 507, 508, 529})
+    EXPECT_NE(reason(status), "Status") << status;
+  EXPECT_EQ(reason(508), "Loop Detected");
 }
 
 }  // namespace

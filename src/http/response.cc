@@ -92,6 +92,8 @@ std::string_view reason(int status) noexcept {
       {504, "Gateway Timeout"},
       {505, "HTTP Version Not Supported"},
       {507, "Insufficient Storage"},
+      {508, "Loop Detected"},
+      {529, "Site Is Overloaded"},  // Anthropic's
   };
   const auto* const row = std::find_if(std::begin(kRows), std::end(kRows),
                                        [&](const Row& r) { return r.status == status; });

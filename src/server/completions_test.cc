@@ -177,10 +177,9 @@ TEST(ServerBase64, IsThatOfTheStandard) {
 
 TEST(ServerModels, AreListedWithTheirAliasesAndWhatIsLoaded) {
   const auto provider = always({});
-  Server server(provider,
-                {.version = "1", .models = [] {
-                   return list_of({{"tiny", {"t", "/home/a/tiny.gguf"}}, {"a/b"}});
-                 }});
+  Server server(provider, {.version = "1", .models = [] {
+                             return list_of({{"tiny", {"t", "/home/a/tiny.gguf"}}, {"a/b"}});
+                           }});
   const JsonValue json = server.call("GET", "/v1/models").json();
   EXPECT_EQ(text_of(json, "object"), "list");
   EXPECT_EQ(text_of(json, "data.0.id"), "tiny");
@@ -190,6 +189,14 @@ TEST(ServerModels, AreListedWithTheirAliasesAndWhatIsLoaded) {
   EXPECT_EQ(text_of(json, "data.0.max_model_len"), "256");
   EXPECT_EQ(text_of(json, "data.0.loaded"), "true");
   EXPECT_EQ(text_of(json, "data.1.loaded"), "false");
+  // A model of a remote API is not loaded here.
+  provider->infos.push_back({.name = "a/b", .source = "a", .context = 4096});
+  const JsonValue with_remote = server.call("GET", "/v1/models").json();
+  EXPECT_EQ(text_of(with_remote, "data.1.loaded"), "false");
+  EXPECT_EQ(text_of(with_remote, "data.1.max_model_len"), "4096");
+  const JsonValue loaded = server.call("GET", "/api/ps").json();
+  EXPECT_EQ(at(loaded, "models").array()->size(), 1U);
+  EXPECT_EQ(text_of(loaded, "models.0.name"), "tiny");
   EXPECT_EQ(text_of(server.call("GET", "/v1/models/t").json(), "id"), "tiny");
   EXPECT_EQ(text_of(server.call("GET", "/v1/models/a/b").json(), "id"), "a/b");
   EXPECT_EQ(text_of(server.call("GET", "/v1/models//home/a/tiny.gguf").json(), "id"), "tiny");

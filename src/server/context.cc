@@ -44,6 +44,10 @@ std::vector<ModelInfo> loaded_models(const Context& context) {
   return infos ? *infos : std::vector<ModelInfo>();
 }
 
+bool is_here(const ModelInfo& info) noexcept {
+  return !info.architecture.empty();
+}
+
 const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view name) {
   const auto found = std::find_if(infos.begin(), infos.end(),
                                   [&](const ModelInfo& info) { return info.name == name; });
@@ -143,8 +147,7 @@ Result<std::string> find_model(const Context& context, const std::string& name) 
   return find_model(context, *served_models(context), name);
 }
 
-Result<void> check_model(const Context& context, const std::string& key,
-                         const std::string& model) {
+Result<void> check_model(const Context& context, const std::string& key, const std::string& model) {
   if (may_ask(context, key, model)) return {};
   return Error{.code = ErrorCode::kInvalid,
                .id = "model_not_allowed",

@@ -43,6 +43,7 @@ std::string make_id(Context& context, std::string_view prefix);
 ServedModelList served_models(const Context& context);
 // What the provider says of its models now; of one, null if it is not loaded.
 std::vector<ModelInfo> loaded_models(const Context& context);
+bool is_here(const ModelInfo& info) noexcept;  // loaded on this machine, not at a remote API
 const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view name);
 // The name of the model that a request asks for: what its body says, and x-wick-provider.
 std::string asked_model(std::string named, const http::Request& request);

@@ -20,9 +20,11 @@ void write_model(JsonOut& json, const Context& context, const ServedModel& model
   for (const std::string& alias : model.aliases) {
     if (!is_path(alias)) json.text(alias);
   }
-  json.end_array().field("loaded", info != nullptr);
-  if (info != nullptr) {
-    json.field("max_model_len", info->context).key("meta").object();
+  const bool is_loaded = info != nullptr && is_here(*info);
+  json.end_array().field("loaded", is_loaded);
+  if (info != nullptr && info->context > 0) json.field("max_model_len", info->context);
+  if (is_loaded) {
+    json.key("meta").object();
     json.field("architecture", info->architecture).field("n_vocab", info->vocabulary);
     json.field("n_ctx_train", info->context).field("size", info->memory.weight_bytes);
     json.field("memory", info->memory.total()).field("pinned", info->is_pinned);

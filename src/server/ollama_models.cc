@@ -63,7 +63,7 @@ http::Reply ollama_ps(const SharedContext& context, const http::Request& request
   JsonOut json(response.body);
   json.object().key("models").array();
   for (const ModelInfo& info : loaded_models(*context)) {
-    if (!may_ask(*context, request.key_id, info.name)) continue;
+    if (!is_here(info) || !may_ask(*context, request.key_id, info.name)) continue;
     write_model(json, *context, info.name, &info);
     json.field("size_vram", 0).field("context_length", info.context);
     json.field("expires_at", expiry(*context, info.name)).end_object();
