@@ -36,6 +36,13 @@ constexpr Field remote(std::string_view name, std::uint32_t apis) {
           .help = "sent to remote APIs that take it; no effect on local models"};
 }
 
+constexpr Field between_wicks(std::string_view name, std::uint32_t apis) {
+  return {.name = name,
+          .apis = apis,
+          .set = set_remote,
+          .help = "sent to other wick servers alone; no effect on local models"};
+}
+
 constexpr Field without_effect(std::string_view name, std::uint32_t apis) {
   return {.name = name, .apis = apis, .set = set_remote, .help = "accepted, has no effect"};
 }
@@ -601,13 +608,13 @@ constexpr Field kFields[] = {
      .help = "token ids to detokenize"},
     // Of remote APIs.
     remote("user", kOpenAi | kEmbeddings),
-    remote("metadata", kTalks),
-    remote("store", kChat),
-    remote("service_tier", kTalks),
+    between_wicks("metadata", kTalks),
+    between_wicks("store", kChat),
+    between_wicks("service_tier", kTalks),
     remote("safety_identifier", kOpenAi),
     remote("prompt_cache_key", kOpenAi),
     remote("prompt_cache_retention", kOpenAi),
-    remote("modalities", kChat),
+    between_wicks("modalities", kChat),
     remote("verbosity", kChat),
     without_effect("truncation", kResponses),
     without_effect("cache_prompt", kOneText),
