@@ -223,7 +223,9 @@ TEST_P(LedgerRace, ThreeProcessesNeverPassACap) {
   }
   const auto ledger = place.open();
   const auto state = ledger->state(budgets[0], kDay);
-  EXPECT_EQ(state->used, 4 * n);  // as much as fits, and no more
+  // As much as fits, and no more; what two processes hold ahead may be refused to the third.
+  EXPECT_LE(state->used, 4 * n);
+  EXPECT_GE(state->used, 4 * n - 2 * budgets[0].cap / kAheadShare);
   EXPECT_EQ(state->reserved, 0);
 }
 
