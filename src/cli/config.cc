@@ -77,7 +77,7 @@ Result<int> show(const ConfigFlags& o) {
 
 Result<int> path(const ConfigFlags& o) {
   Array files;
-  for (const std::filesystem::path& file : config_files()) {
+  for (const std::filesystem::path& file : o.settings.files()) {
     std::error_code ignored;
     const bool is_there = std::filesystem::exists(file, ignored);
     if (o.is_json) {
@@ -131,6 +131,7 @@ Action setup_config(Flags flags) {
   o->settings.add_all(shown);
   Flags where = add("path", "print the paths of the config files, lowest precedence first", path);
   where.toggle("--json", o->is_json, "one JSON object");
+  o->settings.add_file(where);
   add("schema", "print a JSON schema of the config file", schema);
   add("table", "print the table of settings in Markdown", table);
   return [o] { return o->run(*o); };

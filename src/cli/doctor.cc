@@ -1,7 +1,8 @@
-// wick doctor: devices, ISA, memory and paths on this machine.
+// wick doctor: devices, ISA, memory, paths and configuration on this machine.
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -16,12 +17,15 @@
 #include "base/thread_team.h"
 #include "cli/bandwidth.h"
 #include "cli/flags.h"
+#include "cli/option_flags.h"
 #include "cli/out.h"
 #include "cli/report.h"
+#include "config/routing.h"
 #include "hub/pull.h"
 #include "hub/store.h"
 #include "kernels/cpu/isa.h"
 #include "net/http.h"
+#include "remote/secret.h"
 
 namespace wick {
 
@@ -49,6 +53,7 @@ std::string isas() {
 // A failed check has a hint.
 struct Row {
   std::string key, value, advice = {};
+  bool is_needed = true;  // a failure makes the exit code kExitUsage
 };
 
 // What wick ask finds.
@@ -67,7 +72,39 @@ void add_shell_rows(std::vector<Row>& rows) {
   rows.push_back({"sandbox", problem.empty() ? "works" : problem});
 }
 
-Result<int> run_doctor(bool is_json) {
+// The config files that are read, whether their settings are right, and for each provider whether
+// its key is there.
+void add_config_rows(const OptionFlags& settings, std::vector<Row>& rows) {
+  std::string files;
+  for (const std::filesystem::path& file : settings.files()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored))
+      files += cat(files.empty() ? "" : ", ", file.string());
+  }
+  rows.push_back({"config", files.empty() ? "no file: all settings are defaults" : files});
+  const auto config = settings.resolve();
+  const auto routing =
+      config ? routing_settings(config->tables()) : Result<RoutingSettings>(config.error());
+  if (!routing) {
+    const Error& error = routing.error();
+    rows.back().value = to_string(error);
+    rows.back().advice =
+        error.hint.empty() ? "docs/config.md and docs/providers.md list the settings" : error.hint;
+    return;
+  }
+  for (const ProviderSetting& one : routing->providers) {
+    Row row{cat("provider_", one.endpoint.name), cat(one.endpoint.url, ", no key is needed")};
+    if (one.needs_key) {
+      const auto key = remote::read_secret(one.key);
+      row.value = cat(one.endpoint.url, ", ", key ? "the key is there" : to_string(key.error()));
+      if (!key) row.advice = key.error().hint;
+      row.is_needed = false;  // the rules may have others
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+Result<int> run_doctor(const OptionFlags& settings, bool is_json) {
   std::vector<Row> rows;
   const auto isa = choose_isa();
   rows.push_back({"version", WICK_VERSION});
@@ -101,16 +138,17 @@ Result<int> run_doctor(bool is_json) {
     const auto models = store->list();
     const auto n = models ? models->size() : 0;
     rows.push_back({"models", models ? std::to_string(n) : to_string(models.error()),
-                    n > 0 ? "" : cat("fetch one with: wick model pull ", kDefaultModel)});
+                    n > 0 ? "" : cat("fetch one with: wick model pull ", kDefaultModel), false});
   }
   const auto network = http_library();
   rows.push_back({"network", network ? *network : to_string(network.error()),
                   network ? "" : network.error().hint});
   add_shell_rows(rows);
+  add_config_rows(settings, rows);
   bool is_well = true;
   Object object;
   for (const Row& row : rows) {
-    is_well = is_well && (row.advice.empty() || row.key == "models");
+    is_well = is_well && (row.advice.empty() || !row.is_needed);
     if (is_json) {
       object[row.key] = row.value;
     } else {
@@ -125,9 +163,15 @@ Result<int> run_doctor(bool is_json) {
 }  // namespace
 
 Action setup_doctor(Flags flags) {
-  const auto is_json = std::make_shared<bool>(false);
-  flags.toggle("--json", *is_json, "one JSON object");
-  return [is_json] { return run_doctor(*is_json); };
+  struct DoctorFlags {
+    OptionFlags settings = {};
+    bool is_json = false;
+  };
+
+  const auto o = std::make_shared<DoctorFlags>();
+  flags.toggle("--json", o->is_json, "one JSON object");
+  o->settings.add_file(flags);
+  return [o] { return run_doctor(o->settings, o->is_json); };
 }
 
 }  // namespace wick

@@ -140,6 +140,10 @@ bool Flags::is_given(const std::string& name) const {
   return app_->count(name) > 0;
 }
 
+bool Flags::has(const std::string& name) const {
+  return app_->get_option_no_throw(name) != nullptr;
+}
+
 Flags Flags::command(const std::string& name, const std::string& help,
                      std::function<void()> chosen) {
   CLI::App* sub = app_->add_subcommand(name, help);

@@ -49,6 +49,7 @@ class Flags {
   void remark(const std::string& text);                      // the end of --help
   void exclude(const std::string& a, const std::string& b);  // not both
   bool is_given(const std::string& name) const;              // after the parsing: "--prompt"
+  bool has(const std::string& name) const;                   // whether it was added
 
   // A command below this one; `run` is what this command's action then does.
   Flags command(const std::string& name, const std::string& help, std::function<void()> chosen);

@@ -44,7 +44,7 @@ std::string help_of(const Option& row) {
 }  // namespace
 
 void OptionFlags::add_file(Flags& flags) {
-  if (std::exchange(has_file_flag_, true)) return;
+  if (flags.has("--config")) return;
   flags.group("Model", false)
       .text("--config", file_, "config file, instead of those of wick config path");
 }
@@ -122,6 +122,10 @@ Error OptionFlags::with_prompt_hint(Error error, std::string_view command) const
     error.hint = cat("a prompt is the value of -p: wick ", command, " -p \"Why is the sky blue?\"");
   }
   return error;
+}
+
+std::vector<std::filesystem::path> OptionFlags::files() const {
+  return file_.empty() ? config_files() : std::vector<std::filesystem::path>{file_};
 }
 
 Result<Config> OptionFlags::resolve() const {

@@ -6,6 +6,7 @@
 //   WICK_TRY(const Config config, o->settings.resolve());
 #pragma once
 
+#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -34,7 +35,9 @@ class OptionFlags {
   void add_all(Flags& flags);
   void add_file(Flags& flags);  // --config alone, which all of these bring
 
-  Result<Config> resolve() const;  // after the parsing
+  // After the parsing.
+  Result<Config> resolve() const;
+  std::vector<std::filesystem::path> files() const;  // that resolve() looks for
   // After the parsing: MODEL, if --model names the model. Then it is another argument: of
   // `wick run PROMPT -m MODEL` the prompt. It is taken once.
   std::optional<std::string> take_argument();
@@ -49,7 +52,6 @@ class OptionFlags {
   std::vector<std::pair<const Option*, std::string>> given_;
   std::optional<std::string> model_;  // MODEL
   std::string file_;
-  bool has_file_flag_ = false;
 };
 
 // The error of an argument behind the ones that a command takes, where --model names the model.

@@ -242,7 +242,14 @@ Result<OpenModel> open_model(const Config& config, int n_sequences) {
   }
   WICK_TRY(LocalOptions options, local_options(config));
   options.engine.max_seqs = n_sequences;
-  WICK_TRY(const auto path, find_model(config));
+  auto found = find_model(config);
+  if (!found) {
+    Error error = std::move(found).error();
+    const std::string near = near_providers(routing, config.text("local.model_path"));
+    if (!near.empty()) error.hint = cat("the nearest provider is ", near);
+    return error;
+  }
+  const std::filesystem::path path = *std::move(found);
   std::string shown = std::filesystem::path(config.text("local.model_path")).filename().string();
   const std::int64_t begin = monotonic_ns();
   const auto load = [&] {

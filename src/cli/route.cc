@@ -8,6 +8,7 @@
 #include "cli/option_flags.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/routing.h"
 #include "server/fields.h"
 
@@ -25,10 +26,18 @@ struct RouteFlags {
   Result<int> (*run)(const RouteFlags&) = nullptr;
 };
 
-Result<std::shared_ptr<route::Router>> router_of(const RouteFlags& o) {
+struct Rules {
+  RoutingSettings settings = {};
+  std::shared_ptr<route::Router> router = {};
+  bool is_offline = false;
+};
+
+Result<Rules> rules_of(const RouteFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
-  WICK_TRY(const RoutingSettings settings, routing_settings(config.tables()));
-  return open_router(settings, lazy_local(config), "auto");
+  Rules rules{.is_offline = config.boolean("hub.offline")};
+  WICK_TRY(rules.settings, routing_settings(config.tables()));
+  WICK_TRY(rules.router, open_router(rules.settings, lazy_local(config), "auto"));
+  return rules;
 }
 
 JsonValue to_value(const route::Decision& decision, const std::vector<route::Member>& members) {
@@ -38,6 +47,7 @@ JsonValue to_value(const route::Decision& decision, const std::vector<route::Mem
                                          {"model", one.model},
                                          {"rejected", one.rejected},
                                          {"reason", one.rejected_id},
+                                         {"remark", one.remark},
                                          {"most_cost_usd", route::to_dollars(one.most_cost)}}));
   }
   return json_object({{"rule", decision.rule},
@@ -47,17 +57,19 @@ JsonValue to_value(const route::Decision& decision, const std::vector<route::Mem
                       {"candidates", std::move(candidates)}});
 }
 
-void show(const RouteFlags& o, const route::Decision& decision, const route::Router& router) {
-  if (o.is_json) return print_json(to_value(decision, router.members()));
-  print({printable_lines(route::to_text(decision, router.members()))});
+void explain(const RouteFlags& o, const Rules& rules, const Request& request) {
+  route::Decision decision = rules.router->explain(request);
+  add_obstacles(rules.settings, *rules.router, rules.is_offline, decision);
+  if (o.is_json) return print_json(to_value(decision, rules.router->members()));
+  print({printable_lines(route::to_text(decision, rules.router->members()))});
 }
 
 Result<int> explain(const RouteFlags& o) {
-  WICK_TRY(const auto router, router_of(o));
+  WICK_TRY(const Rules rules, rules_of(o));
   Request request{.model = o.model, .prompt = std::vector<Message>{{.content = o.prompt}}};
   request.generation.max_tokens = o.max_tokens;
   request.tag = o.tag;
-  show(o, router->explain(request), *router);
+  explain(o, rules, request);
   return kExitOk;
 }
 
@@ -78,22 +90,28 @@ Result<Request> read_logged(const std::string& line) {
   return request;
 }
 
-// Each line of a log is the body of a request to /v1/chat/completions.
+// Each line of a log is the body of a request to /v1/chat/completions. A line that is none is
+// named, and the others get their answers.
 Result<int> test(const RouteFlags& o) {
   WICK_TRY(const std::string log, read_text(o.log, kMaxLog));
-  WICK_TRY(const auto router, router_of(o));
+  WICK_TRY(const Rules rules, rules_of(o));
   std::istringstream lines(log);
   int number = 0;
+  bool is_bad = false;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.empty()) continue;
     auto request = read_logged(line);
-    if (!request) return wrap(std::move(request).error(), cat(printable(o.log), ":", number));
-    const route::Decision decision = router->explain(*request);
+    if (!request) {
+      is_bad = true;
+      flush_output();
+      report(wrap(std::move(request).error(), cat(printable(o.log), ":", number)), o.is_json);
+      continue;
+    }
     if (!o.is_json) print({"# line ", printable(std::to_string(number)), "\n"});
-    show(o, decision, *router);
+    explain(o, rules, *request);
   }
-  return kExitOk;
+  return is_bad ? kExitUsage : kExitOk;
 }
 
 }  // namespace
@@ -110,10 +128,12 @@ Action setup_route(Flags flags) {
               "maximum tokens of the answer; 0 = the provider's default");
   one.text("--tag", o->tag, "tag of the request, for rules and budgets");
   one.toggle("--json", o->is_json, "print JSON");
+  o->settings.add_file(one);
   Flags many = flags.command("test", "apply the current rules to each request of a log",
                              [o] { o->run = test; });
   many.required_text("FILE", o->log, "file of requests, one JSON object per line");
   many.toggle("--json", o->is_json, "print JSON");
+  o->settings.add_file(many);
   return [o] { return o->run(*o); };
 }
 

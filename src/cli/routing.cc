@@ -6,9 +6,12 @@
 #include <map>
 #include <mutex>
 
+#include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "hub/pull.h"
+#include "hub/store.h"
 #include "remote/remote_provider.h"
 
 namespace wick {
@@ -192,6 +195,78 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
           printable(to_string(there.error()), 4096), "\n"});
   }
   return route::make_router(std::move(options));
+}
+
+std::string near_providers(const RoutingSettings& settings, std::string_view model) {
+  std::vector<std::string> names;
+  for (const ProviderSetting& one : settings.providers)
+    names.push_back(one.endpoint.name);
+  return nearest_names(model.substr(0, model.find('/')), names);
+}
+
+namespace {
+
+void reject(route::Candidate& candidate, std::string id, std::string why) {
+  candidate.rejected_id = std::move(id);
+  candidate.rejected = std::move(why);
+}
+
+void check_local(const RoutingSettings& settings, const std::string& name, bool is_offline,
+                 route::Candidate& candidate) {
+  std::error_code ignored;
+  if (fs::exists(name, ignored)) return;
+  const auto store = Store::open();
+  if (!store) return reject(candidate, store.error().id, to_string(store.error()));
+  const auto found = locate(*store, name);
+  if (found && !found->path.empty()) return;
+  if (!found && found.error().id != "not_here") {
+    const std::string near = near_providers(settings, name);
+    const std::string& hint = found.error().hint;
+    return reject(candidate, "no_such_model",
+                  cat("there is no model '", printable(name), "' on this machine",
+                      !near.empty()  ? cat("; the nearest provider is ", near)
+                      : hint.empty() ? ""
+                                     : cat("; ", hint)));
+  }
+  if (is_offline)
+    return reject(candidate, "model_not_here",
+                  "it is not on this machine, and hub.offline forbids fetching it");
+  candidate.remark = "it is not on this machine, and is downloaded first";
+  if (found && found->row != nullptr)
+    candidate.remark += cat(" (", human_bytes(found->row->bytes), ")");
+}
+
+std::string known_models(const route::Member& member, const std::string& model) {
+  std::vector<std::string> names;
+  for (const route::MemberModel& one : member.models)
+    names.push_back(one.name);
+  const std::string near = nearest_names(model, names);
+  if (!near.empty()) return cat("; the nearest are: ", near);
+  constexpr std::size_t kShown = 5;
+  std::string out = "; it has ";
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    out += cat(i == 0 ? "" : ", ", names[i]);
+  return names.size() > kShown ? out + ", …" : out;
+}
+
+}  // namespace
+
+void add_obstacles(const RoutingSettings& settings, const route::Router& router, bool is_offline,
+                   route::Decision& decision) {
+  for (route::Candidate& one : decision.candidates) {
+    const route::Member& member = router.members()[one.member];
+    if (one.rejected_id == "model_not_found") one.rejected += known_models(member, one.model);
+    if (!one.rejected.empty()) continue;
+    if (member.is_local) {
+      check_local(settings, one.model.empty() ? default_model() : one.model, is_offline, one);
+      continue;
+    }
+    for (const ProviderSetting& provider : settings.providers) {
+      if (provider.endpoint.name != member.name || !provider.needs_key) continue;
+      if (const auto key = remote::read_secret(provider.key); !key)
+        reject(one, key.error().id, to_string(key.error()));
+    }
+  }
 }
 
 std::vector<server::ServedModel> routed_names(const RoutingSettings& settings) {

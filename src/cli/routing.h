@@ -53,6 +53,14 @@ Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settin
 // That of [limits]; null if there is none.
 Result<std::shared_ptr<route::LimitStore>> open_limits(const RoutingSettings& settings);
 
+// "openai" of "opnai/gpt-4o": the providers whose names are near; "" if there are none.
+std::string near_providers(const RoutingSettings& settings, std::string_view model);
+
+// What keeps the candidates from answering on this machine, which the router finds when it asks
+// them: a key or a model file that is not there. Nothing is fetched.
+void add_obstacles(const RoutingSettings& settings, const route::Router& router, bool is_offline,
+                   route::Decision& decision);
+
 // The names that requests to a server may have besides those of its own models: "auto", aliases,
 // "NAME/model" with the aliases "remote/model" and "model". Where several providers have a model,
 // these two mean any of them.

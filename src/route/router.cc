@@ -285,12 +285,13 @@ std::string to_text(const Decision& decision, const std::vector<Member>& members
   for (const Candidate& one : decision.candidates) {
     const std::string name = cat(members[one.member].name, one.model.empty() ? "" : "/", one.model);
     if (one.rejected.empty()) {
-      out += cat(++place, ". ", name, ": at most ", to_dollars(one.most_cost), " USD\n");
+      out += cat(++place, ". ", name, ": at most ", to_dollars(one.most_cost), " USD",
+                 one.remark.empty() ? "" : cat("; ", one.remark), "\n");
     } else {
       out += cat("not ", name, ": ", one.rejected, "\n");
     }
   }
-  if (decision.candidates.empty()) out += "no candidate\n";
+  if (place == 0) out += "no provider would answer\n";
   return out;
 }
 

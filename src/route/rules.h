@@ -97,6 +97,7 @@ struct Candidate {
   MemberModel about = {};
   std::string rejected = {};     // why not; "" = it may be asked
   std::string rejected_id = {};  // of an error
+  std::string remark = {};       // for people: what comes first if it is asked
   Nanos most_cost = 0;
   int max_tokens = 0;  // as it is asked for; 0 = no limit
 };

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 TABLES = ("provider", "route", "alias", "budget", "limits", "response_cache", "remote", "fallback", "performance")
+KEY_COMMANDS = ("create", "list", "update", "block", "unblock", "revoke")
 TYPES = {"string": str, "array": list, "object": dict, "boolean": bool, "integer": int, "number": (int, float)}
 
 
@@ -153,6 +154,12 @@ class Config(unittest.TestCase):
         self.file.write_text("")
         self.assertIn(str(self.file) + "\n", self.wick("config", "path").stdout)
         self.assertEqual(self.wick("config", "path", WICK_CONFIG="/x.toml").stdout, "/x.toml\t(not there)\n")
+        self.assertEqual(self.wick("config", "path", "--config", "/y.toml", WICK_CONFIG="/x.toml").stdout, "/y.toml\t(not there)\n")
+
+    def test_every_command_that_reads_settings_takes_a_file(self):
+        for command in (["run"], ["chat"], ["serve"], ["ask"], ["config", "show"], ["config", "path"], ["route", "explain"], ["route", "test"], ["usage"], ["doctor"],
+                        ["tokenize"], ["bench"], ["embed"], ["logits"], ["model", "info"], ["ps"], ["stop"], *(["key", name] for name in KEY_COMMANDS)):
+            self.assertIn("--config", self.wick(*command, "--help-all").stdout, command)
 
     def schema(self):
         return json.loads(self.wick("config", "schema").stdout)

@@ -126,6 +126,9 @@ class Docs(unittest.TestCase):
                     alias = re.search(r"^\[alias\]\n([\w-]+) =", text, re.M)
                     done = self.shell(f"WICK_CONFIG=config.toml wick route explain -p hi {alias[1]}" if alias else "WICK_CONFIG=config.toml wick config show")
                     self.assertEqual(done.returncode, 0, done.stderr)
+                    if "[fallback]" in text:  # the example sends something to its API
+                        done = self.shell("OPENAI_API_KEY=x WICK_CONFIG=config.toml wick route explain -p hi")
+                        self.assertRegex(done.stdout, r"\n1\. local: .*\n2\. openai/gpt-4o-mini: at most 0\.00")
 
     def test_each_exception_is_a_block(self):
         seen = list(blocks())
