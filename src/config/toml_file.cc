@@ -174,11 +174,12 @@ Error placed(Error error, std::string_view place) {
 }
 
 void TomlTables::merge(TomlTables other) {
-  for (const auto& [name, table] : other.values) {
+  for (const auto& table : other.values) {
+    const std::string& name = table.first;
     std::erase_if(places, [&](const auto& place) {
       return place.first == name || place.first.starts_with(cat(name, "/"));
     });
-    values[name] = table;
+    values[name] = table.second;
   }
   places.merge(other.places);
 }
