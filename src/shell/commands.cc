@@ -130,6 +130,7 @@ constexpr Command kCommands[] = {
     {"aws", Commands::cloud},
     {"gcloud", Commands::cloud},
     {"az", Commands::cloud},
+    {"ffmpeg", Commands::ffmpeg},
     {"cpio", Commands::cpio},
     {"zip", Commands::zip},
     {"ar", Commands::ar},

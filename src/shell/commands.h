@@ -75,6 +75,7 @@ struct Commands {
 
   static Stream find_exec(Evaluator& e, const FindExec& exec, const State& s);
   WICK_SHELL_COMMAND(git);
+  static void shows_credentials(Evaluator& e, std::string_view verb, const Argv& rest, State& s);
   WICK_SHELL_COMMAND(tar);
   WICK_SHELL_COMMAND(project);
   WICK_SHELL_COMMAND(make);
@@ -86,6 +87,7 @@ struct Commands {
   WICK_SHELL_COMMAND(kill);
   WICK_SHELL_COMMAND(transfer);
   WICK_SHELL_COMMAND(cloud);
+  WICK_SHELL_COMMAND(ffmpeg);
   WICK_SHELL_COMMAND(cpio);
   WICK_SHELL_COMMAND(zip);
   WICK_SHELL_COMMAND(ar);  // eval_formats.cc

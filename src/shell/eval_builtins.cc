@@ -119,7 +119,7 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   bool is_integer = argv[0].text() == "integer" || argv[0].text() == "float";
-  bool is_array = false, is_map = false;
+  bool is_array = false, is_map = false, only_shows = false;
   bool is_fixed = argv[0].text() == "readonly";
   bool exports = argv[0].text() == "export", unexports = false;
   const bool is_own =
@@ -142,6 +142,7 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       unexports = unexports || (has('x') && arg.text()[0] == '+') ||
                   (has('n') && argv[0].text() == "export");
       is_map = is_map || (has('A') && arg.text().starts_with('-'));
+      only_shows = only_shows || has('p') || has('f') || has('F');
       is_array = is_array || has('a') || has('A');
       continue;
     }
@@ -161,7 +162,7 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         e.unknown(arg.span, name, "a text that is read as an array's elements: code in it runs");
       e.note_assignment(name, value, arg.span, false, s);
       e.keep(name, {.value = value}, arg.span, s);
-    } else if (is_map && !name.empty()) {
+    } else if (is_map && !only_shows && !name.empty()) {
       e.make_map(name, s);
       const bool is_sure = e.calls_.empty() && e.is_map(name, s);
       s.variables[name] = {.value = Value::unknown(), .is_array = true, .is_map = is_sure};

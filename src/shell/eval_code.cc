@@ -293,7 +293,7 @@ bool is_build_tool(std::string_view name) {
       "gcc",    "g++",    "cc",      "c++",    "clang",    "clang++", "tcc",   "icc",   "icx",
       "nvcc",   "cpp",    "ld",      "lld",    "gold",     "ar",      "as",    "nm",    "strip",
       "make",   "gmake",  "ranlib",  "flex",   "bison",    "lex",     "yacc",  "rm",    "install",
-      "mkdir",  "ccache", "sccache", "distcc", "gfortran", "python",  "pkg",   "python3"};
+      "mkdir",  "ccache", "sccache", "distcc", "gfortran", "pkg",    "objcopy"};
   if (name.find('/') != std::string_view::npos) return false;
   while (!name.empty()) {
     const std::size_t size = std::min(name.find('-'), name.size());
@@ -327,6 +327,15 @@ bool is_program_for_make(std::string_view name, std::string_view value) {
   return runs && first.size() < value.size();
 }
 
+// $(shell …) and functions of make that run or write something.
+bool has_function_for_make(std::string_view value) {
+  static constexpr std::string_view kFunctions[] = {"shell ", "eval ", "file ", "guile ", "call "};
+  return std::any_of(std::begin(kFunctions), std::end(kFunctions), [&](std::string_view name) {
+    const std::size_t at = value.find(name);
+    return at != std::string_view::npos && at > 0 && (value[at - 1] == '(' || value[at - 1] == '{');
+  });
+}
+
 // NAME=VALUE whose value runs as a program or holds what shells and make run.
 bool is_code_for_make(std::string_view text) {
   const std::size_t equals = text.find('=');
@@ -338,8 +347,7 @@ bool is_code_for_make(std::string_view text) {
   return is_program_for_make(name, value) || name == "SHELL" || name == ".SHELLFLAGS" ||
          text[equals - (equals > 0 ? 1 : 0)] == '!' ||
          value.find_first_of(";|&`<>") != std::string_view::npos ||
-         value.find("(shell ") != std::string_view::npos ||
-         value.find("{shell ") != std::string_view::npos;
+         has_function_for_make(value);
 }
 
 bool is_java(std::string_view name) {

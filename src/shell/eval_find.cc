@@ -393,6 +393,8 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   }
   for (const Arg& path : call.paths) {
     e.touch(EffectKind::kReadsNames, path, s, {});
+    const std::string start = normal_path(path.text(), s.cwd.size() == 1 ? s.cwd[0] : "");
+    const bool is_key_folder = path.is_glob && may_be_credential(start, e.profile_.home);
     for (const Action& action : call.actions) {
       const Reach reach{
           .is_tree = true, .is_glob = path.is_glob, .is_narrowed = action.is_narrowed};
@@ -403,7 +405,7 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       }
       if (action.kind != 'e' && action.kind != 'i') continue;
       Value found = found_below(path, action.is_narrowed);
-      found.keys = action.keys;
+      found.keys = is_key_folder ? Keys::kMeant : action.keys;
       const Stream printed = find_exec(e,
                                        {.words = &action.words,
                                         .found = std::move(found),
@@ -417,7 +419,7 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     out.prefix = found.prefix;
     out.is_everything = found.is_everything;
     out.is_nul = call.is_nul;
-    out.keys = keys;
+    out.keys = is_key_folder ? Keys::kMeant : std::max(out.keys, keys);
   }
   return out;
 }

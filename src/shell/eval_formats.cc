@@ -55,6 +55,8 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
       if (!all([](const std::string& path) { return is_of_system(normal_path(path, "")); }))
         return unknown(arg.span, arg.text(), "ldd may run the file that it is asked about");
       break;
+    case '4':
+      return name_again(arg, s);
     case 'I': {
       if (!arg.is_exact()) return unknown(arg.span, arg.text(), kByContent);
       const std::string path(after_raster_coder(arg.text()));
@@ -112,6 +114,21 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
   apply_role('r', arg, s, in, out);
 }
 
+// ln -s ~/.ssh/id_rsa x; cat x
+void Evaluator::name_again(const Arg& arg, State& s) {
+  touch(EffectKind::kReadsNames, arg, s, {});
+  for (const std::string& path : arg.value.set) {
+    const std::string full = normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : "");
+    if (is_credential(full, profile_.home) ||
+        (arg.is_glob && may_be_credential(full, profile_.home)))
+      add(EffectKind::kReadsCredentials, Scope::kNamed, path, arg.span,
+          cat("gives another name to ", path, ", which holds credentials"));
+  }
+  if (!arg.value.is_known && arg.value.keys == Keys::kMeant)
+    add(EffectKind::kReadsCredentials, Scope::kUnknown, "", arg.span,
+        "gives other names to files that were found by names of credentials");
+}
+
 void Evaluator::write_picture(const Arg& arg, State& s, const Stream& in, Stream& out) {
   if (!arg.is_exact()) return apply_role('w', arg, s, in, out);
   const std::string path(after_raster_coder(arg.text()));
@@ -120,6 +137,96 @@ void Evaluator::write_picture(const Arg& arg, State& s, const Stream& in, Stream
     return unknown(arg.span, arg.text(), kByContent);
   const std::string& file = is_plain ? arg.text() : path;
   apply_role('w', {.value = Value::exact(file), .span = arg.span}, s, in, out);
+}
+
+namespace {
+
+bool is_one_of(std::string_view word, std::string_view words) {
+  return !word.empty() && words.find(cat(" ", word, " ")) != std::string_view::npos;
+}
+
+// A chain of filters none of which opens a file, a socket or a library: scale=640:-1,fps=12
+bool is_plain_filter(std::string_view chain) {
+  constexpr std::string_view kPlain =
+      " scale crop fps transpose rotate pad overlay setpts asetpts atempo volume trim atrim format "
+      "yadif hflip vflip fade afade concat amix amerge split asplit palettegen paletteuse loudnorm "
+      "eq hue setsar setdar boxblur null anull aresample reverse areverse tile thumbnail unsharp "
+      "hstack vstack xstack pan silencedetect blackdetect select aselect lowpass highpass ";
+  std::size_t begin = 0;
+  int quotes = 0;
+  for (std::size_t i = 0; i <= chain.size(); ++i) {
+    if (i < chain.size() && chain[i] == '\'') ++quotes;
+    if (i < chain.size() && (quotes % 2 == 1 || (chain[i] != ',' && chain[i] != ';'))) continue;
+    std::string_view one = chain.substr(begin, i - begin);
+    begin = i + 1;
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    while (one.starts_with('[') && one.find(']') != std::string_view::npos)
+      one.remove_prefix(one.find(']') + 1);
+    if (!is_one_of(one.substr(0, one.find_first_of("=[@ ")), kPlain)) return false;
+  }
+  return chain.find("file") == std::string_view::npos && quotes % 2 == 0;
+}
+
+// What is not the path of one file for ffmpeg: a protocol, a list of other files.
+bool is_other_source(std::string_view name) {
+  for (const std::string_view end : {".m3u8", ".m3u", ".ffconcat", ".sdp", ".mpd", ".txt"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return name.substr(0, name.find('/')).find(':') != std::string_view::npos;
+}
+
+bool is_known_for_ffmpeg(std::string_view option, std::string_view value) {
+  constexpr std::string_view kPlain =
+      " -c -codec -b -q -qscale -crf -preset -tune -r -s -t -ss -sseof -to -map -metadata -ar -ac "
+      "-ab -vb -aspect -vcodec -acodec -scodec -pix_fmt -profile -level -g -movflags -frames "
+      "-vframes -loop -start_number -framerate -video_size -threads -v -loglevel -async -vsync "
+      "-fps_mode -itsoffset -stream_loop -disposition -map_metadata -map_chapters -maxrate "
+      "-minrate -bufsize -tag -compression_level -sample_rate -channels -ch_layout -bf -qmin "
+      "-qmax ";
+  constexpr std::string_view kFormats =
+      " mp4 mp3 wav flac ogg matroska webm gif image2 null avi mov adts s16le f32le rawvideo "
+      "mpegts ";
+  const std::string_view name = option.substr(0, option.find(':'));
+  if (name == "-f") return is_one_of(value, kFormats);
+  if (is_one_of(name, " -vf -af -filter -filter_complex -lavfi ")) return is_plain_filter(value);
+  return is_one_of(name, kPlain);
+}
+
+}  // namespace
+
+// ffmpeg [OPTION [VALUE]] … -i INPUT … OUTPUT …
+Stream Commands::ffmpeg(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  constexpr std::string_view kFlags =
+      " -y -n -hide_banner -nostdin -nostats -stats -shortest -an -vn -sn -dn -copyts -re -version "
+      "-formats -codecs -encoders -decoders -filters -pix_fmts -protocols -buildconf -L ";
+  Stream out = Stream::unknown();
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const std::string& text = argv[i].text();
+    const bool has_value = i + 1 < argv.size();
+    if (argv[i].is_exact() && is_one_of(text, kFlags)) continue;
+    if (text == "-" || text.starts_with("pipe:")) continue;  // standard output
+    if (!argv[i].is_exact() || (text[0] != '-' && is_other_source(text))) {
+      e.unknown(argv[i].span, text, "ffmpeg: an option or output that is not known");
+    } else if (text == "-i" && has_value) {
+      const Arg& source = argv[++i];
+      const std::string& name = source.text();
+      const bool is_url = name.starts_with("https://") || name.starts_with("http://");
+      const bool is_input = name == "-" || name.starts_with("pipe:");
+      if (!is_input && !is_url && is_other_source(name))
+        e.unknown(source.span, name, "ffmpeg: an input that is not one file");
+      if (!is_input) e.apply_role('U', source, s, in, out);
+    } else if (text.starts_with('-') && has_value) {
+      const Arg& value = argv[++i];
+      if (!value.is_exact() || !is_known_for_ffmpeg(text, value.text()))
+        e.unknown(argv[i - 1].span, text,
+                  wick::cat("ffmpeg: ", printable(text), " is not known here"));
+    } else if (text.starts_with('-')) {
+      e.unknown(argv[i].span, text, wick::cat("ffmpeg: ", printable(text), " is not known here"));
+    } else {
+      e.apply_role('w', argv[i], s, in, out);
+    }
+  }
+  return out;
 }
 
 // What a file of names of files holds; "-" is standard input.

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "shell/commands.h"
+#include "shell/key_names.h"
 
 namespace wick::shell {
 
@@ -70,6 +71,26 @@ char effect_of_lesser_form(const std::string& verb, const std::vector<Arg>& word
   if (verb == "push") return is_dry ? 'n' : ' ';
   const bool is_index = usage.has("--staged") || usage.has("-S");
   return is_index && !usage.has("--worktree") && !usage.has("-W") ? 'G' : ' ';
+}
+
+Stream names_here(bool is_nul, Stream out) {
+  out.is_names = out.is_everything = true;
+  out.is_nul = is_nul;
+  return out;
+}
+
+// git ls-files: names below the working directory, unless a word leads out of it.
+bool lists_names(const std::vector<Arg>& rest) {
+  static constexpr std::string_view kPlain[] = {
+      "-m",       "-o",       "-c",         "-d",        "-z",
+      "--others", "--cached", "--modified", "--deleted", "--exclude-standard"};
+  return std::all_of(rest.begin(), rest.end(), [](const Arg& arg) {
+    const std::string& text = arg.text();
+    if (text.starts_with('-') && text != "--")
+      return std::find(std::begin(kPlain), std::end(kPlain), text) != std::end(kPlain);
+    return arg.is_exact() && text.find("..") == std::string::npos && !text.starts_with(':') &&
+           !text.starts_with('/');
+  });
 }
 
 }  // namespace
@@ -138,7 +159,39 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
                  Dialect::kPosix);
     }
   }
-  return e.apply_row(*find_row("git"), clean, 1, s, in);
+  shows_credentials(e, verb, rest, s);
+  Stream out = e.apply_row(*find_row("git"), clean, 1, s, in);
+  if (verb == "ls-files" && lists_names(rest)) out = names_here(has("-z"), out);
+  return out;
+}
+
+// git show HEAD:.env, git grep -- '*.pem': content of files with credentials, of any commit.
+void Commands::shows_credentials(Evaluator& e, std::string_view verb, const Argv& rest, State& s) {
+  static constexpr std::string_view kShow[] = {"show", "diff", "grep", "blame", "annotate",
+                                               "cat-file"};
+  static constexpr std::string_view kBrief[] = {
+      "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--quiet", "-q", "-l",
+      "-L",     "-c",          "-s",            "--no-patch", "--count", "-t", "--summary"};
+  const auto is_any = [&](const auto& words) {
+    return std::any_of(rest.begin(), rest.end(), [&](const Arg& arg) {
+      return std::find(std::begin(words), std::end(words), arg.text()) != std::end(words);
+    });
+  };
+  static constexpr std::string_view kPatch[] = {"-p", "-u", "--patch"};
+  const bool shows = std::find(std::begin(kShow), std::end(kShow), verb) != std::end(kShow) ||
+                     ((verb == "log" || verb == "stash") && is_any(kPatch));
+  if (!shows || is_any(kBrief)) return;
+  for (const Arg& arg : rest) {
+    const std::string& text = arg.text();
+    if (text.empty() || text[0] == '-') continue;
+    const std::size_t colon = text.rfind(':');
+    const std::string path = text.substr(colon == std::string::npos ? 0 : colon + 1);
+    const std::string full = normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : "");
+    if (is_credential(full, e.profile_.home) ||
+        (has_wildcard(path) && keys_of_glob(path) == Keys::kMeant))
+      e.add(EffectKind::kReadsCredentials, Scope::kNamed, path, arg.span,
+            wick::cat("shows ", path, ", which holds credentials"));
+  }
 }
 
 }  // namespace wick::shell

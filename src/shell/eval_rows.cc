@@ -145,7 +145,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   const bool is_verb = row.name().find(' ') != std::string_view::npos;
   const std::string_view name =
       printed_name(row, is_verb ? current_verb_ : command_name(argv.front()));
-  if (row.has_effect('n')) send_secrets(argv, first, name);
+  if (row.has_effect('n')) send_secrets(argv, first, name, in);
   Stream out = without_text(in);
   unknown_options(usage, name);
   if (usage.is_help) {
@@ -452,7 +452,11 @@ void Evaluator::apply_network_role(char role, const Arg& arg, State& s, const St
 
 // What a command of the network is given goes there, whatever it is called.
 void Evaluator::send_secrets(const std::vector<Arg>& argv, std::size_t first,
-                             std::string_view name) {
+                             std::string_view name, const Stream& in) {
+  const bool sends_input = name == "openssl s_client" || name == "telnet" || name == "ftp";
+  if (in.is_secret && sends_input)
+    add(EffectKind::kSendsCredentials, Scope::kNone, std::string(name), argv[0].span,
+        cat(name, " sends what may be a credential"));
   for (std::size_t i = first; i < argv.size(); ++i) {
     if (!argv[i].value.is_secret) continue;
     add(EffectKind::kSendsCredentials, Scope::kNone, std::string(name), argv[i].span,

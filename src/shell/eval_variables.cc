@@ -174,8 +174,9 @@ void Evaluator::declare_maps(const Node& node, State& s) const {
   bool is_map = false;
   for (const Word& word : node.words) {
     const std::string* const text = plain_text(word);
-    is_map = is_map || (text != nullptr && text->starts_with('-') &&
-                        text->find('A') != std::string::npos);
+    const bool is_option = text != nullptr && text->starts_with('-');
+    if (is_option && text->find_first_of("pfF") != std::string::npos) return;
+    is_map = is_map || (is_option && text->find('A') != std::string::npos);
     if (is_map && has_array(word)) make_map(word.array->name, s);
   }
 }

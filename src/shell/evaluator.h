@@ -190,7 +190,8 @@ class Evaluator {
   // Rows (eval_rows.cc).
   Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
                    const Stream& in);
-  void send_secrets(const std::vector<Arg>& argv, std::size_t first, std::string_view name);
+  void send_secrets(const std::vector<Arg>& argv, std::size_t first, std::string_view name,
+                    const Stream& in);
   void apply_option_effects(const Usage& usage, std::string_view name);
   void apply_calls(const Row& tool, bool is_version, Span span, std::string_view name);
   void apply_help(const Row& row, const Usage& usage, const std::vector<Arg>& argv, State& s,
@@ -207,6 +208,7 @@ class Evaluator {
   void apply_cloud_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_format_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  void name_again(const Arg& arg, State& s);
   void write_picture(const Arg& arg, State& s, const Stream& in, Stream& out);
   Stream list_in(const Arg& file, State& s, const Stream& in);
   void read_listed(const Stream& list, char role, Span span, State& s, Stream& out);

@@ -39,10 +39,21 @@ constexpr std::size_t kMaxPattern = 256;  // bytes; a longer one may match any n
 constexpr std::size_t kMaxGlobs = 32;
 constexpr int kMaxGroups = 8;
 
+// shadow.css, credentials.md: text about something else.
+bool is_of_code(std::string_view name) {
+  static constexpr std::string_view kEnds[] = {
+      ".css", ".scss", ".c",  ".h",  ".cc",   ".cpp",  ".hpp",  ".js",  ".ts",  ".tsx", ".jsx",
+      ".py",  ".rb",   ".go", ".rs", ".java", ".html", ".md",   ".rst", ".glsl", ".frag", ".vert"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+
 bool has_key_word(std::string_view lower) {
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
     const std::size_t at = lower.find(word);
     if (at == std::string_view::npos) return false;
+    const bool is_word = word[0] != '.' && word.find('_') == std::string_view::npos;
+    if (is_word && is_of_code(lower)) return false;
     const std::size_t end = at + word.size();  // not .keyboard
     return end >= lower.size() || !(lower[end] >= 'a' && lower[end] <= 'z');
   });

@@ -410,6 +410,7 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
   static constexpr auto kOpen = parts_of_paths(
       "/google-chrome/", "/chromium/", "/Login Data", "/cookies.sqlite", "/key4.db", "/logins.json",
       "/keyrings/", "/Keychains/", "/etc/ssl/private", "/etc/ssh/ssh_host", "/secrets/");
+  if (path.starts_with("/proc/") && path.ends_with("/environ")) return true;
   static constexpr auto kEnds =
       endings("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/.netrc", "/.pgpass",
               "/.git-credentials", "/.npmrc", "/.pypirc", "/id_rsa", "/id_ed25519", "/id_ecdsa",
@@ -447,9 +448,14 @@ bool may_be_credential(std::string_view pattern, std::string_view home) noexcept
                                                  "/etc/gshadow",
                                                  "/etc/gshadow-",
                                                  "/etc/sudoers",
+                                                 "/proc/self/environ",
+                                                 "/proc/1/environ",
                                                  "/etc/ssh/ssh_host_rsa_key",
                                                  "/etc/ssl/private/ssl-cert-snakeoil.key"};
-  static constexpr std::string_view kHome[] = {"/.ssh/id_rsa",
+  static constexpr std::string_view kHome[] = {"/.ssh",
+                                               "/.aws",
+                                               "/.gnupg",
+                                               "/.ssh/id_rsa",
                                                "/.ssh/id_ed25519",
                                                "/.ssh/id_ecdsa",
                                                "/.netrc",

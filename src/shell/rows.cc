@@ -450,7 +450,7 @@ RowCounts count_rows() noexcept {
 }
 
 std::string first_bad_row() {
-  constexpr std::string_view kRoles = ".nrRwadDWCPmMzuUsqpcxevhkgiotVyfAHTNlFQZLIOEBSbjGJKXY>03*";
+  constexpr std::string_view kRoles = ".nrRwadDWCPmMzuUsqpcxevhkgiotVyfAHTNlFQZLIOEBSbjGJKXY>034*";
   constexpr std::string_view kLetters = "&nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_tem?";
   for (const RowTable* table : kTables) {
     for (const Row& row : table->rows) {

@@ -84,7 +84,7 @@ class Row {
 //   P sets something of the system   R content of a tree   C files of a list are created below
 //   G path that is overwritten, or |COMMAND   J file that lists names of files, which are read
 //   K expression of yq   X path of a new file, or its folder   Y names of files that are read
-//   3  picture that ImageMagick writes
+//   3  picture that ImageMagick writes        4  file that gets another name
 //   >  moved, a tree         0  empty folder that is deleted
 //   D, M, W, R, > reach everything below
 //

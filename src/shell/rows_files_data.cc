@@ -162,12 +162,12 @@ constexpr RowText kRows[] = {
      "--target-directory=w$ --no-target-directory --update?. --verbose --context",
      ""},
     {"rename|prename|file-rename", "eD*", "-fnvd -e:e --force --no-act --verbose --nono", "+"},
-    {"ln", "n*a",
+    {"ln", "4*a",
      "-bdfFiLnPrsTv -S:. -t:a$ --backup?. --directory --force@w --interactive "
      "--logical --no-dereference --physical --relative --symbolic --suffix=. "
      "--target-directory=a$ --no-target-directory --verbose",
      ""},
-    {"link", "na", "", ""},
+    {"link", "4a", "", ""},
     {"install", "r*w",
      "-Z --preserve-context --context?. "
      "-bcCdDpsTv -g:. -m:y -o:. -S:. -t:w$ --backup?. --compare --directory@a "
