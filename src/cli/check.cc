@@ -54,7 +54,7 @@ Result<shell::Verdict> judge(const std::string& command, const std::string& dial
   const auto known = shell::dialect_named(dialect);
   if (!known)
     return bad(cat("the shell '", printable(dialect), "' is not known"),
-               "bash, sh, zsh, fish or powershell");
+               "bash, sh, zsh or fish");
   if (mode != "script" && mode != "interactive")
     return bad(cat("the mode '", printable(mode), "' is not known"), "script or interactive");
   return shell::judge(command, *known,
@@ -135,7 +135,10 @@ Result<int> run_one(const CheckFlags& options, bool is_long) {
   if (command == "-") {
     WICK_TRY(command, read_text("-", kMaxInput));
   }
-  if (command.empty()) return bad("no command is given", "wick check 'rm -rf build'");
+  if (command.empty()) {
+    return bad("no command is given",
+               cat("wick ", is_long ? "explain" : "check", " 'rm -rf build'"));
+  }
   const char* home = std::getenv("HOME");
   const shell::Profile profile{
       .cwd = directory(), .home = home == nullptr ? "" : home, .is_root = ::geteuid() == 0};

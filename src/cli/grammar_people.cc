@@ -26,13 +26,12 @@ constexpr std::size_t kShownBefore = 60, kShownBehind = 20;  // bytes of the lin
 constexpr std::uint64_t kFuelForByte = 10;                     // of a text
 constexpr std::size_t kMaxShownEnd = 200;                      // bytes
 
-Error no_constraint() {
+Error no_constraint(std::string_view command) {
   return {.code = ErrorCode::kInvalid,
           .id = "usage",
           .message = "no constraint is given",
-          .hint =
-              "wick grammar check --schema schema.json document.json; "
-              "or --grammar, --regex, --choice"};
+          .hint = cat("wick grammar ", command,
+                      " --schema schema.json; or --grammar, --regex, --choice")};
 }
 
 // The line of `text` that has the byte `offset`, and below it a caret.
@@ -69,13 +68,51 @@ Result<std::unique_ptr<Recognizer>> recognizer_of(const ResponseFormat& format,
   return std::unique_ptr<Recognizer>(std::move(made));
 }
 
-Error not_accepted(std::string_view text, std::size_t at) {
+// What may stand at `at`: 'a digit, "-"'; nothing where that are too many bytes to say.
+std::string expected(Recognizer& recognizer, std::string_view text, std::size_t at) {
+  constexpr std::size_t kMaxTold = 16;
+  recognizer.begin(grammar::kMaskFuel + kFuelForByte * (at + 256));
+  StateId state = recognizer.start();
+  for (const char byte : text.substr(0, at))
+    state = recognizer.step(state, static_cast<unsigned char>(byte));
+  std::string bytes;
+  for (unsigned byte = '!'; byte < 0x7F; ++byte) {
+    const StateId next = recognizer.step(state, static_cast<unsigned char>(byte));
+    if (next == grammar::kFailedState) return "";
+    if (next != grammar::kDeadState) bytes += static_cast<char>(byte);
+  }
+  std::string told;
+  constexpr std::string_view kDigits = "0123456789";
+  if (const std::size_t digits = bytes.find(kDigits); digits != std::string::npos) {
+    bytes.erase(digits, kDigits.size());
+    told = "a digit";
+  }
+  if (bytes.size() > kMaxTold) return "";
+  for (const char byte : bytes)
+    told += cat(told.empty() ? "" : ", ", "'", std::string_view(&byte, 1), "'");
+  return told;
+}
+
+Error not_accepted(Recognizer& recognizer, std::string_view text, std::size_t at) {
   const bool is_cut = at == text.size();
+  const std::string wanted = expected(recognizer, text, at);
   return {.code = ErrorCode::kInvalid,
           .id = "not_accepted",
-          .message = is_cut ? cat("no document ends here: the text is cut off at byte ", at)
-                            : cat("no document begins like this text up to byte ", at),
+          .message = cat(is_cut ? "no document ends here: the text is cut off at byte "
+                                : "no document begins like this text up to byte ",
+                         at, wanted.empty() ? "" : "; expected: ", wanted),
           .offset = static_cast<std::int64_t>(at)};
+}
+
+// Whether the text is a document once the members of objects may come in any order.
+bool is_in_another_order(const GrammarFlags& flags, const ResponseFormat& format,
+                         std::string_view text) {
+  if (flags.has_any_order || format.type != "json_schema") return false;
+  const auto free = recognizer_of(
+      format, flags.registry, {.space = grammar::JsonStyle::Space::kAny, .has_order = false});
+  if (!free) return false;
+  const auto fault = fault_of(**free, text);
+  return fault && !*fault;
 }
 
 Error no_document() {
@@ -148,7 +185,7 @@ Result<std::optional<std::size_t>> fault_of(Recognizer& recognizer, std::string_
 
 Result<int> check_text(const GrammarFlags& flags) {
   WICK_TRY(const ResponseFormat format, response_format(flags.format));
-  if (format.type == "text") return no_constraint();
+  if (format.type == "text") return no_constraint("check");
   const auto recognizer =
       recognizer_of(format, flags.registry,
                     {.space = grammar::JsonStyle::Space::kAny, .has_order = !flags.has_any_order});
@@ -157,7 +194,10 @@ Result<int> check_text(const GrammarFlags& flags) {
   if (text.ends_with('\n')) text.pop_back();
   WICK_TRY(const auto fault, fault_of(**recognizer, text));
   if (fault) {
-    report_at(not_accepted(text, *fault), text);
+    Error error = not_accepted(**recognizer, text, *fault);
+    if (is_in_another_order(flags, format, text))
+      error.hint = "the members are in another order than in the schema: --any-order allows it";
+    report_at(error, text);
     return kExitDeclined;
   }
   print({"accepted: ", text.size(), " bytes\n"});
@@ -166,7 +206,7 @@ Result<int> check_text(const GrammarFlags& flags) {
 
 Result<int> sample_documents(const GrammarFlags& flags) {
   WICK_TRY(const ResponseFormat format, response_format(flags.format));
-  if (format.type == "text") return no_constraint();
+  if (format.type == "text") return no_constraint("sample");
   Random random(static_cast<std::uint64_t>(flags.seed));
   std::unique_ptr<Recognizer> recognizer;
   for (int i = 0; i < flags.n; ++i) {
@@ -186,7 +226,7 @@ Result<int> sample_documents(const GrammarFlags& flags) {
 
 Result<int> explain_constraint(const GrammarFlags& flags) {
   WICK_TRY(const ResponseFormat format, response_format(flags.format));
-  if (format.type == "text") return no_constraint();
+  if (format.type == "text") return no_constraint("explain");
   const auto done = explain(format, registry_at(flags.registry));
   if (!done) return report_at(done.error(), format.schema);
   return kExitOk;

@@ -222,6 +222,12 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error,
     }
   }
   const std::string help = cat(where, " --help");
+  if (near.empty() && (where == "wick check" || where == "wick explain")) {
+    return {.code = ErrorCode::kInvalid,
+            .id = "usage",
+            .message = std::move(message),
+            .hint = cat("the command is one argument, in quotes: ", where, " 'rm -rf x'")};
+  }
   return {.code = ErrorCode::kInvalid,
           .id = "usage",
           .message = std::move(message),

@@ -17,7 +17,8 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 OTHERS = {"src/cli/format_flags.cc": {"--json-schema", "--json-schema-file", "--grammar-file"},  # aliases
           "src/assist/trash.cc": {"--force", "--recursive"}, "src/assist/undo.cc": {"--soft"}, "ask.md": {"--force", "--force-with-lease", "--no-verify", "--token"},  # of rm and git
           "src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs", "--judge", "--rounds", "--pin", "--streams"}, "shell.md": {"--color"},
-          "config.md": {"--format", "--mlock", "--no-mmap", "--jinja", "--keepalive"}}
+          "config.md": {"--format", "--mlock", "--no-mmap", "--jinja", "--keepalive", "--max-model-len", "--max-num-seqs",
+                        "--embedding", "--slots", "--served-model-name", "--alias", "--api-key"}}
 # Other programs say theirs in full; a flag alone, or behind `wick`, is the program's.
 OURS = re.compile(r"(?:wick |-)")
 
@@ -106,6 +107,13 @@ class Flags(unittest.TestCase):
                                      (["run", "-x", "3"], "wick run has no flag -x", "hint: wick run --help"),
                                      (["run", "-c", "8", "-c", "9"], "--context is given more than once", "hint: wick run --help"),
                                      (["-m", "a.gguf", "-p", "hi"], "a command is missing before -m", "wick run (an answer)"),
+                                     (["check", "rm", "-rf", "x"], "wick check has no flag -rf", "in quotes: wick check 'rm -rf x'"),
+                                     (["explain", "ls", "x"], "x", "in quotes: wick explain 'rm -rf x'"),
+                                     (["check", "ls", "--shell", "tcsh"], "the shell 'tcsh' is not known", "hint: bash, sh, zsh or fish"),
+                                     (["explain"], "no command is given", "wick explain 'rm -rf build'"),
+                                     (["check"], "no command is given", "wick check 'rm -rf build'"),
+                                     (["grammar", "sample"], "no constraint is given", "wick grammar sample --schema"),
+                                     (["grammar", "explain"], "no constraint is given", "wick grammar explain --schema"),
                                      (["xyzzy"], "there is no command 'xyzzy'", "hint: wick --help")):
             done = self.home.wick(*words)
             self.assertEqual(done.returncode, 2, words)

@@ -107,10 +107,13 @@ class People(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "accepted: 30 bytes\n", ""))
         done = run("check", *schema, text='{"name": "Loire",\n "km": tru}\n')
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertEqual(done.stderr, 'wick: no document begins like this text up to byte 25\n   "km": tru}\n         ^\n')
+        self.assertEqual(done.stderr, 'wick: no document begins like this text up to byte 25; expected: a digit, \'-\'\n   "km": tru}\n         ^\n')
         done = run("check", *schema, text='{"name": "Loire"')
-        self.assertIn("the text is cut off at byte 16\n  {\"name\": \"Loire\"\n                  ^\n", done.stderr)
-        self.assertEqual(run("check", *schema, text='{"km": 1, "name": ""}').returncode, 1)
+        self.assertIn("the text is cut off at byte 16; expected: ','\n  {\"name\": \"Loire\"\n                  ^\n", done.stderr)
+        done = run("check", *schema, text='{"km": 1, "name": ""}')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--any-order", done.stderr)
+        self.assertNotIn("--any-order", run("check", *schema, text='{"km": tru').stderr)
         self.assertEqual(run("check", *schema, "--any-order", text='{"km": 1, "name": ""}').returncode, 0)
 
     def test_check_reads_a_file_and_every_form(self):
