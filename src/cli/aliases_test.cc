@@ -50,6 +50,21 @@ TEST(Aliases, AFlagThatIsNotNeededIsDroppedWithANote) {
   EXPECT_EQ(own({"chat", "-ngl=9"}).substr(0, 25), "wick chat | -ngl is ignor");
 }
 
+TEST(Aliases, FlagsOfServersAreWicks) {
+  EXPECT_EQ(own({"serve", "--max-model-len", "512", "--max-num-seqs=8"}),
+            "wick serve --context 512 --parallel 8");
+  EXPECT_EQ(own({"serve", "-cb"}),
+            "wick serve | -cb is ignored: requests are always batched continuously");
+  EXPECT_EQ(own({"serve", "--embedding", "--slots"}),
+            "wick serve | --embedding is ignored: /v1/embeddings is always served | --slots is "
+            "ignored: GET /slots is always served");
+  EXPECT_EQ(own({"serve", "--api-key", "x"}),
+            "wick serve has no --api-key | wick key create --api-key-file keys, then wick serve "
+            "--api-key-file keys");
+  EXPECT_EQ(own({"serve", "--alias", "x"}),
+            "wick serve has no --alias | requests use a name of GET /v1/models");
+}
+
 TEST(Aliases, AFlagWithoutACounterpartIsRefusedWithAHint) {
   EXPECT_EQ(own({"run", "-cnv"}), "wick run has no -cnv | wick chat is a conversation");
   EXPECT_EQ(own({"run", "-hf"}), "-hf needs a value | wick run --help");
