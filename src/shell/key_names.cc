@@ -276,6 +276,12 @@ bool mentions_keys(std::string_view word) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   });
   if (static_cast<std::size_t>(n_letters) < kMinLetters) return false;
+  if (word.find_first_of("*?[.(+{\\|") == std::string_view::npos) {  // plain: a part of names
+    const std::string lower = ascii_lower(word);
+    const auto is_part = [&](std::string_view name) { return name.find(lower) != name.npos; };
+    return std::any_of(kList.begin(), kList.begin() + kKeys, is_part) &&
+           std::none_of(kList.begin() + kKeys, kList.end(), is_part);
+  }
   return is_meant(keys_of_glob(word)) ||
          is_meant(keys_of_one({.kind = NamePattern::kRegex, .text = cat(".*", word, ".*")}));
 }
