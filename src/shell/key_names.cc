@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "base/strings.h"
 #include "shell/paths.h"
@@ -27,7 +28,52 @@ constexpr std::array<std::string_view, 74> kList = {
     "data.dat", "users.db", "notes.txt", "setup.py", "run.sh", "app.log", "photo.jpg", "mail.gpg",
     "backup.tar.gz", "create.sql", "environment.yml", "private.h", "keyboard.c", "shell.sh",
     "etc/hosts", "web.xml"};
-constexpr std::string_view kBefore[] = {"", "home/u/", "root/", "x/"};  // below the start
+constexpr std::array<std::string_view, 4> kBefore = {"", "home/u/", "root/", "x/"};  // below the start
+
+// The names from `first` to `end` with each of `before`, one after the other, and where each ends.
+// The byte between them is one that no pattern has.
+template <std::size_t kFirst, std::size_t kEnd, std::size_t kStarts>
+struct Joined {
+  static constexpr std::size_t kSize = [] {
+    std::size_t n = 0;
+    for (std::size_t i = kFirst; i < kEnd; ++i) {
+      for (std::size_t k = 0; k < kStarts; ++k)
+        n += kBefore[k].size() + kList[i].size() + 1;
+    }
+    return n;
+  }();
+
+  std::array<char, kSize> bytes = {};
+  std::array<std::uint16_t, (kEnd - kFirst) * kStarts> ends = {};
+
+  constexpr Joined() {
+    std::size_t at = 0, n = 0;
+    for (std::size_t i = kFirst; i < kEnd; ++i) {
+      for (std::size_t k = 0; k < kStarts; ++k) {
+        for (const char c : kBefore[k])
+          bytes[at++] = c;
+        for (const char c : kList[i])
+          bytes[at++] = c;
+        ends[n++] = static_cast<std::uint16_t>(at);
+        bytes[at++] = '\0';
+      }
+    }
+  }
+
+  constexpr std::string_view text() const noexcept { return {bytes.data(), bytes.size()}; }
+
+  // The i-th one behind `before`.
+  constexpr std::string_view path(std::size_t i, std::size_t before) const noexcept {
+    const std::size_t n = i * kStarts + before;
+    const std::size_t begin = n == 0 ? 0 : ends[n - 1] + 1U;
+    return text().substr(begin, ends[n] - begin);
+  }
+};
+
+constexpr Joined<0, kKeys, 1> kKeyNames;
+constexpr Joined<kKeys, kList.size(), 1> kOtherNames;
+constexpr Joined<0, kKeys, kBefore.size()> kKeyPaths;
+constexpr Joined<0, kList.size(), kBefore.size()> kPaths;
 
 // A name or pattern that holds one of these, not as the beginning of a longer word, is of keys.
 constexpr std::string_view kWords[] = {
@@ -183,6 +229,26 @@ std::string_view last_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+bool is_in_paths(std::string_view part, bool is_of_keys) {
+  const auto holds = [&](std::string_view text) { return text.find(part) != text.npos; };
+  if (part.find('/') != std::string_view::npos)
+    return holds(is_of_keys ? kKeyPaths.text() : kPaths.text());
+  return holds(kKeyNames.text()) || (!is_of_keys && holds(kOtherNames.text())) ||
+         std::any_of(kBefore.begin(), kBefore.end(), holds);
+}
+
+// Whether a name of the list (of its keys) may match below an unknown folder: not if a part of the
+// glob that stands for itself is in none of their paths.
+bool is_in_list(std::string_view glob, bool is_of_keys) {
+  for (std::size_t at = 0; at < glob.size();) {
+    const std::size_t end = std::min(glob.find_first_of("*?[", at), glob.size());
+    if (end > at && !is_in_paths(glob.substr(at, end - at), is_of_keys)) return false;
+    if (end < glob.size() && glob[end] == '[') return true;
+    at = end + 1;
+  }
+  return true;
+}
+
 bool any_may_match(const std::vector<std::string>& globs, std::string_view name) {
   return std::any_of(globs.begin(), globs.end(),
                      [&](const std::string& glob) { return may_match(glob, name); });
@@ -203,25 +269,33 @@ KeyNames::KeyNames(const std::vector<NamePattern>& patterns, std::vector<std::st
   }
 }
 
+bool KeyNames::matches_below(const std::vector<std::string>& globs, std::string_view path) const {
+  return std::any_of(starts_.begin(), starts_.end(), [&](const std::string& start) {
+    return start.empty() ? any_may_match(globs, path) : any_may_match(globs, cat(start, path));
+  });
+}
+
 Chosen KeyNames::chosen_by(const NamePattern& pattern) const {
   const std::vector<std::string> globs = globs_of(pattern);
   const bool is_name = pattern.kind == NamePattern::kName;
-  const auto matches = [&](std::string_view tail) {
-    if (is_name) return any_may_match(globs, last_name(tail));
-    for (const std::string& start : starts_) {
-      for (const std::string_view before : kBefore) {
-        if (any_may_match(globs, cat(start, before, tail))) return true;
-      }
-    }
-    return false;
-  };
   Chosen out;
-  for (std::size_t i = 0; i < kList.size(); ++i)
-    out.may[i] = matches(kList[i]);
+  const bool is_anywhere = is_name || (starts_.size() == 1 && starts_[0].empty());
+  const bool is_none = is_anywhere && std::none_of(globs.begin(), globs.end(), [](std::string_view glob) {
+                         return is_in_list(glob, false);
+                       });
+  for (std::size_t i = 0; i < kList.size(); ++i) {
+    bool is_match = false;
+    for (std::size_t k = 0; k < kBefore.size() && !is_match && !is_none && !is_name; ++k)
+      is_match = matches_below(globs, kPaths.path(i, k));
+    out.may[i] = is_match || (is_name && !is_none && any_may_match(globs, last_name(kList[i])));
+  }
   for (std::size_t i = 0; i < spelled_.size(); ++i) {
-    const bool is_part = spelled_[i].find('/') == std::string::npos;
-    out.may[kList.size() + i] =
-        (is_part && !is_name) || matches(spelled_[i]) || any_may_match(globs, spelled_[i]);
+    const std::string& name = spelled_[i];
+    bool is_match = any_may_match(globs, name) || any_may_match(globs, last_name(name));
+    for (std::size_t k = 0; k < kBefore.size() && !is_match && !is_name; ++k)
+      is_match = matches_below(globs, cat(kBefore[k], name));
+    const bool is_part = !is_name && name.find('/') == std::string::npos;
+    out.may[kList.size() + i] = is_part || is_match;
   }
   // Surely matched: a name by a glob without brackets and in its own case.
   const bool is_sure =
@@ -259,31 +333,53 @@ Keys keys_of_one(const NamePattern& pattern) {
   return names.keys_of(names.chosen_by(pattern).may);
 }
 
+// Whether one of the globs matches a key of the list, and none matches an ordinary name.
+bool is_meant_for_keys(const std::vector<std::string>& globs, bool is_name) {
+  const auto may_be = [](std::string_view glob) { return is_in_list(glob, true); };
+  if (std::none_of(globs.begin(), globs.end(), may_be)) return false;
+  const auto matches = [&](std::size_t i) {
+    if (is_name) return any_may_match(globs, last_name(kList[i]));
+    for (std::size_t k = 0; k < kBefore.size(); ++k) {
+      if (any_may_match(globs, kPaths.path(i, k))) return true;
+    }
+    return false;
+  };
+  bool has_key = false;
+  for (std::size_t i = 0; i < kKeys && !has_key; ++i)
+    has_key = matches(i);
+  for (std::size_t i = kKeys; i < kList.size() && has_key; ++i)
+    has_key = !matches(i);
+  return has_key;
+}
+
+NamePattern pattern_of_glob(std::string_view glob) {
+  const bool is_path = glob.find('/') != std::string_view::npos;
+  return {.kind = is_path ? NamePattern::kPath : NamePattern::kName,
+          .text = is_path ? cat("*", glob) : std::string(glob)};
+}
+
 }  // namespace
 
 Keys keys_of_glob(std::string_view glob) {
-  const bool is_path = glob.find('/') != std::string_view::npos;
-  return keys_of_one({.kind = is_path ? NamePattern::kPath : NamePattern::kName,
-                      .text = is_path ? cat("*", glob) : std::string(glob)});
+  return keys_of_one(pattern_of_glob(glob));
 }
 
 bool mentions_keys(std::string_view word) {
   if (word.size() > kMaxPattern) return false;
-  if (has_key_word(without_backslashes(ascii_lower(word)))) return true;
-  const auto is_meant = [](Keys keys) { return keys == Keys::kMeant; };
+  const std::string lower = ascii_lower(word);
+  if (has_key_word(without_backslashes(lower))) return true;
   constexpr std::size_t kMinLetters = 3;
-  const auto n_letters = std::count_if(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  });
+  const auto n_letters = std::count_if(lower.begin(), lower.end(),
+                                       [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
   if (static_cast<std::size_t>(n_letters) < kMinLetters) return false;
-  if (word.find_first_of("*?[.(+{\\|") == std::string_view::npos) {  // plain: a part of names
-    const std::string lower = ascii_lower(word);
-    const auto is_part = [&](std::string_view name) { return name.find(lower) != name.npos; };
-    return std::any_of(kList.begin(), kList.begin() + kKeys, is_part) &&
-           std::none_of(kList.begin() + kKeys, kList.end(), is_part);
+  if (lower.find_first_of("*?[.(+{\\|") == std::string::npos) {  // plain: a part of names
+    return kKeyNames.text().find(lower) != std::string_view::npos &&
+           kOtherNames.text().find(lower) == std::string_view::npos;
   }
-  return is_meant(keys_of_glob(word)) ||
-         is_meant(keys_of_one({.kind = NamePattern::kRegex, .text = cat(".*", word, ".*")}));
+  const NamePattern glob = pattern_of_glob(lower);
+  return is_meant_for_keys(globs_of(glob), glob.kind == NamePattern::kName) ||
+         is_meant_for_keys(
+             globs_of({.kind = NamePattern::kRegex, .text = cat(".*", lower, ".*")}), false);
 }
 
 bool may_hold_keys(std::string_view folder, std::string_view home) {

@@ -40,6 +40,8 @@ class KeyNames {
   Keys keys_of(const NameSet& names) const noexcept;
 
  private:
+  bool matches_below(const std::vector<std::string>& globs, std::string_view path) const;
+
   std::vector<std::string> starts_;
   std::vector<std::string> spelled_ = {};
 };
