@@ -28,7 +28,8 @@ constexpr std::array<std::string_view, 74> kList = {
     "data.dat", "users.db", "notes.txt", "setup.py", "run.sh", "app.log", "photo.jpg", "mail.gpg",
     "backup.tar.gz", "create.sql", "environment.yml", "private.h", "keyboard.c", "shell.sh",
     "etc/hosts", "web.xml"};
-constexpr std::array<std::string_view, 4> kBefore = {"", "home/u/", "root/", "x/"};  // below the start
+// What may be between the start and a name.
+constexpr std::array<std::string_view, 4> kBefore = {"", "home/u/", "root/", "x/"};
 
 // The names from `first` to `end` with each of `before`, one after the other, and where each ends.
 // The byte between them is one that no pattern has.
@@ -280,9 +281,8 @@ Chosen KeyNames::chosen_by(const NamePattern& pattern) const {
   const bool is_name = pattern.kind == NamePattern::kName;
   Chosen out;
   const bool is_anywhere = is_name || (starts_.size() == 1 && starts_[0].empty());
-  const bool is_none = is_anywhere && std::none_of(globs.begin(), globs.end(), [](std::string_view glob) {
-                         return is_in_list(glob, false);
-                       });
+  const auto may_be = [](std::string_view glob) { return is_in_list(glob, false); };
+  const bool is_none = is_anywhere && std::none_of(globs.begin(), globs.end(), may_be);
   for (std::size_t i = 0; i < kList.size(); ++i) {
     bool is_match = false;
     for (std::size_t k = 0; k < kBefore.size() && !is_match && !is_none && !is_name; ++k)
