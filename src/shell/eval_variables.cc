@@ -163,7 +163,7 @@ void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
 }
 
 // declare -A m=([a]=1): the elements are read before the command runs.
-void Evaluator::declare_maps(const Node& node, State& s) const {
+void Evaluator::declare_maps(const Node& node, State& s) {
   const auto has_array = [](const Word& word) { return word.array != nullptr; };
   if (std::none_of(node.words.begin(), node.words.end(), has_array)) return;
   const std::string* const name = plain_text(node.words.front());
@@ -173,11 +173,16 @@ void Evaluator::declare_maps(const Node& node, State& s) const {
     return;
   bool is_map = false;
   for (const Word& word : node.words) {
-    const std::string* const text = plain_text(word);
-    const bool is_option = text != nullptr && text->starts_with('-');
-    if (is_option && text->find_first_of("pfF") != std::string::npos) return;
-    is_map = is_map || (is_option && text->find('A') != std::string::npos);
-    if (is_map && has_array(word)) make_map(word.array->name, s);
+    if (has_array(word)) {
+      if (is_map) make_map(word.array->name, s);
+      continue;
+    }
+    const std::string* const plain = plain_text(word);
+    const Value value = plain != nullptr ? Value::exact(*plain) : value_of(word.parts, s);
+    const std::string text = value.is_known && value.set.size() == 1 ? value.set.front() : "";
+    if (!text.starts_with('-')) continue;
+    if (text.find_first_of("pfF") != std::string::npos) return;
+    is_map = is_map || text.find('A') != std::string::npos;
   }
 }
 

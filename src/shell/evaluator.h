@@ -156,7 +156,7 @@ class Evaluator {
   void note_change_back(const std::string& name, const State& s);
   void keep(std::string_view name, Variable v, Span span, State& s);
   bool name_of_variable(const Value& name, Span span);
-  void declare_maps(const Node& node, State& s) const;
+  void declare_maps(const Node& node, State& s);
   void make_map(std::string_view name, State& s) const;
   static bool is_map(std::string_view name, const State& s);
 

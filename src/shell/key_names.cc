@@ -388,13 +388,11 @@ bool may_hold_keys(std::string_view folder, std::string_view home) {
     if (folder.starts_with(homes) && folder.find('/', homes.size()) == std::string_view::npos)
       return true;
   }
-  const auto is_in = [&](std::string_view path) {
-    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+  const auto is_below = [](std::string_view path, std::string_view place) {  // or the same
+    return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
   };
-  const auto is_at = [&](std::string_view place) {
-    const bool is_end = folder.size() == place.size() || folder[place.size()] == '/';
-    return folder.starts_with(place) && is_end;
-  };
+  const auto is_in = [&](std::string_view path) { return is_below(path, folder); };
+  const auto is_at = [&](std::string_view place) { return is_below(folder, place); };
   return is_in("/etc/shadow") || is_in("/root/.ssh/id_rsa") || is_in("/home") || is_in("/Users") ||
          is_at("/root/.ssh") || (!home.empty() && is_in(cat(home, "/.ssh/id_rsa")));
 }

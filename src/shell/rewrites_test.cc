@@ -258,7 +258,10 @@ Made transparent_wrapper(Subject& s) {  // 7
                                               "env ",       "nice ",  "timeout 9 ", "stdbuf -oL ",
                                               "nice -n 5 ", "env -i "};
   const int at = node->words.front().span.begin;
-  return Variant{replaced(s.text, {at, at}, kWrappers[s.below(std::size(kWrappers))])};
+  const std::string wrapper = kWrappers[s.below(std::size(kWrappers))];
+  const bool has_export = s.text.find("export") != std::string::npos;
+  if (wrapper == "env -i " && has_export) return {};  // what is exported does not arrive
+  return Variant{replaced(s.text, {at, at}, wrapper)};
 }
 
 Made foreign_wrapper(Subject& s) {  // 8
@@ -395,9 +398,11 @@ Made spelled_path(Subject& s) {  // 15
   if (before == nullptr || ((*before)[0] == '-' && at > 1 && name != "rm")) return {};
   if (path[0] != '/') {
     static constexpr const char* kWays[] = {"./", "wick_d/../", ".//", "$PWD/"};
-    const std::size_t way = s.below(4);  // wick_d may be a link: a change through it is high
+    const std::size_t way = s.below(4);
+    // wick_d may be a link: a change through it is high. $PWD behind a link is not known.
+    const bool is_lost = way == 1 || (way == 3 && s.text.find("cd -P") != std::string::npos);
     return Variant{replaced(s.text, {word->span.begin, word->span.begin}, kWays[way]),
-                   way == 1 ? Relation::kAtLeast : Relation::kSame};
+                   is_lost ? Relation::kAtLeast : Relation::kSame};
   }
   static constexpr const char* kWays[] = {"/", "/.", "/wick_d/.."};
   const std::size_t way = s.below(3);
