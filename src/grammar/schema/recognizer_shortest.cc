@@ -37,6 +37,7 @@ class SchemaRecognizer::Ending {
     std::vector<Part> parts;
     bool is_array;
     bool has_comma = false;  // before the next part
+    bool has_begun = false;  // a value has come
     std::size_t next = 0;
     std::uint32_t n_done = 0;                  // copies of the next part
     std::size_t n_branches = ~std::size_t{0};  // of the goal when the parts were put in order
@@ -51,6 +52,7 @@ class SchemaRecognizer::Ending {
   bool put_value(NodeId value);
   bool put_parts();
   std::optional<NodeId> differing(NodeId value);
+  bool plan_anew();
   void put_in_order(Open& object);
 
   SchemaRecognizer& its_;
@@ -170,6 +172,8 @@ bool SchemaRecognizer::Ending::put_value(NodeId value) {
 bool SchemaRecognizer::Ending::put_parts() {
   while (!open_.empty()) {
     Open& last = open_.back();
+    const StateId before = id_;
+    const std::size_t n_before = out_.size();
     if (last.next == last.parts.size()) {
       if (!put(last.is_array ? "]" : "}")) return false;
       open_.pop_back();
@@ -185,8 +189,31 @@ bool SchemaRecognizer::Ending::put_parts() {
     }
     if (!last.is_array && !put_name(its_.machine_.pool().text_of(part.name), ":")) return false;
     const auto value = last.is_array ? differing(part.node) : std::optional(part.node);
+    if (!value && last.has_begun) {
+      id_ = before;
+      out_.resize(n_before);
+      if (!plan_anew()) return false;
+      continue;
+    }
+    last.has_begun = true;
     if (!value || !put_value(*value)) return false;
   }
+  return true;
+}
+
+// An item of the array took the value that a later one was to have: other items come behind it.
+bool SchemaRecognizer::Ending::plan_anew() {
+  Place place = its_.states_[id_].place;
+  if (place.where == Where::kNumber) place = its_.machine_.end_number(place);
+  const FormulaId of = its_.goal(place.frame);
+  if (of == kNoFormula) return false;
+  std::vector<Part> parts;
+  if (!its_.machine_.pool().may_end(of)) {
+    const auto rest = its_.shortest_.rest(of, true, its_.names(place.frame));
+    if (!rest) return false;
+    parts = its_.shortest_.parts(*rest);
+  }
+  open_.back() = {.parts = std::move(parts), .is_array = true, .has_comma = true};
   return true;
 }
 

@@ -524,6 +524,16 @@ TEST(SchemaRecognizer, AnEndThatCannotBeSettledIsAnErrorAndNoRefusal) {
   }
 }
 
+// The plan of the end may give 1 to the second item, and the first item take it.
+TEST(SchemaRecognizer, AnItemMayTakeTheValueThatALaterOneWasToHave) {
+  const char* const schema =
+      R"({"type":"array","uniqueItems":true,"minItems":2,"contains":{"const":1}})";
+  const auto recognizer = recognizer_of(schema, kTight);
+  const auto end = recognizer->shortest(recognizer->start());
+  ASSERT_TRUE(end) << to_string(end.error());
+  EXPECT_EQ(*end, "[1,0]");
+}
+
 TEST(SchemaRecognizer, TheShortestEndIsTheShortest) {
   std::mt19937 random = seeded(5);
   int n_compared = 0;
