@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "base/clock.h"
+#include "base/day.h"
 #include "base/strings.h"
 #include "hub/atomic_file.h"
 #include "hub/durable.h"
@@ -48,14 +48,6 @@ Error no_such_key(const std::string& id) {
           .hint = "wick key list"};
 }
 
-// "2027-01-31", of days since 1970.
-std::string day_of(std::int64_t days) {
-  const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(days))};
-  const auto two = [](unsigned number) { return cat(number < 10 ? "0" : "", number); };
-  return cat(static_cast<int>(date.year()), "-", two(static_cast<unsigned>(date.month())), "-",
-             two(static_cast<unsigned>(date.day())));
-}
-
 // "30d" from now, as the day that it ends at; anything else as it is.
 std::string last_day(const std::string& expires, std::int64_t now_s) {
   std::int64_t days = 0;
@@ -64,7 +56,7 @@ std::string last_day(const std::string& expires, std::int64_t now_s) {
   if (read.ec != std::errc() || read.ptr + 1 != end || *read.ptr != 'd' || days < 1 ||
       days > kMaxDays)
     return expires;
-  return day_of(now_s / 86'400 + days);
+  return day_text(now_s / 86'400 + days);
 }
 
 // A file for its owner alone.
@@ -99,7 +91,7 @@ Result<std::string> line_of(http::KeyRules rules, const std::string& before) {
   WICK_DO(budgets_of_key({}, rules));
   WICK_TRY(std::string line, http::limits_line(rules));
   // Days in this form have the order of their texts.
-  if (const std::string today = day_of(now_s / 86'400);
+  if (const std::string today = day_text(now_s / 86'400);
       !rules.expires.empty() && rules.expires < today && rules.expires != before) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_key",

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/day.h"
 #include "base/printable.h"
 #include "base/strings.h"
 #include "cli/out.h"
@@ -87,13 +88,6 @@ std::int64_t day_number(const std::string& text) {
                                          std::chrono::month(static_cast<unsigned>(parts[1])),
                                          std::chrono::day(static_cast<unsigned>(parts[2])));
   return Days(date).time_since_epoch().count();
-}
-
-std::string day_text(std::int64_t number) {
-  const std::chrono::year_month_day date{Days{std::chrono::days{number}}};
-  const auto two = [](unsigned n) { return cat(n < 10 ? "0" : "", n); };
-  return cat(static_cast<int>(date.year()), "-", two(static_cast<unsigned>(date.month())), "-",
-             two(static_cast<unsigned>(date.day())));
 }
 
 // The columns of a plot, and within each the parts of providers and models.

@@ -19,6 +19,10 @@
 
 namespace wick {
 
+inline Error request_cancelled() {
+  return {.code = ErrorCode::kCancelled, .id = "cancelled", .message = "the request was cancelled"};
+}
+
 using RequestId = std::uint64_t;
 
 enum class Pooling : std::uint8_t {
@@ -92,8 +96,7 @@ class EmbedResult {
   std::size_t width_;
   Embedding embedding_ = {};
   FinishReason finish_ = FinishReason::kNone;
-  Error error_ = {
-      .code = ErrorCode::kCancelled, .id = "cancelled", .message = "the request was cancelled"};
+  Error error_ = request_cancelled();
   std::atomic<bool> is_over_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "base/unit_length.h"
+#include "engine/pooling.h"
 #include "local/local.h"
 
 namespace wick {
@@ -91,11 +92,7 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
   WICK_TRY(const std::vector<AdapterUse> adapters, adapters_->uses({}));
   std::vector<Embedding> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {
-    if (options.cancel.stop_requested()) {
-      return Error{.code = ErrorCode::kCancelled,
-                   .id = "cancelled",
-                   .message = "the request was cancelled"};
-    }
+    if (options.cancel.stop_requested()) return request_cancelled();
     Pending pending{*engine_};
     for (const Text& text : texts.first(std::min(kTogether, texts.size()))) {
       EmbedRequest request{.pooling = pooling,

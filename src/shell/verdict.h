@@ -90,7 +90,7 @@ struct Effect {
 
 enum class Platform : std::uint8_t { kGnuLinux, kMacOs, kBusyBox, kUnknown };
 
-// What the verdict may take for granted. An empty cwd is not known.
+// What the verdict may take for granted. An empty cwd or home is not known.
 struct Profile {
   std::string cwd = {};
   std::string home = {};
