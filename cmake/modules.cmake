@@ -48,8 +48,8 @@ set(WICK_CROSS_MODULES base quant kernels)
 # Modules with loops that take time; they compile with WICK_HOT_FLAGS besides, tests with WICK_TEST_FLAGS (CMakePresets.json).
 set(WICK_HOT_MODULES quant sample kernels backend)
 
-# Modules without loops that take time; they compile with WICK_COLD_FLAGS besides, which keep the program small.
-set(WICK_COLD_MODULES hub config cli assist)
+# Modules without loops that take time (those of a model are in kernels); they compile with WICK_COLD_FLAGS, which keep the program small.
+set(WICK_COLD_MODULES hub config cli assist model)
 
 # Modules whose tests run once more on a device whose memory faults when the host touches it (tests/support/fake_device.h).
 set(WICK_DEVICE_MODULES model engine local library)
