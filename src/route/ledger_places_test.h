@@ -96,6 +96,14 @@ class LedgerPlace {
     EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
   }
 
+  // On the server: from now on a renewal of a lease takes so long.
+  void slow_renewals(double seconds) const {
+    execute(cat("CREATE FUNCTION ", schema_, ".slow() RETURNS trigger LANGUAGE plpgsql AS",
+                " $$ BEGIN PERFORM pg_sleep(", seconds, "); RETURN NULL; END $$;",
+                " CREATE TRIGGER slow AFTER INSERT OR UPDATE ON ", schema_,
+                ".wick_owner FOR EACH STATEMENT EXECUTE FUNCTION ", schema_, ".slow()"));
+  }
+
   // On the server, beside the ledgers.
   void execute(const std::string& sql) const {
     PqSession session(uri_, "SET client_min_messages = warning", {});

@@ -80,7 +80,8 @@ constexpr PqStatement kForget{"wick_forget",
 constexpr PqStatement kEnd{"wick_end", "DELETE FROM wick_owner WHERE owner = $1"};
 constexpr PqStatement kOrphans{
     "wick_orphans",
-    "SELECT id, reserved, marks FROM wick_entry e WHERE state = 0 AND NOT EXISTS"
+    // This process lives, however long its own transaction took.
+    "SELECT id, reserved, marks FROM wick_entry e WHERE state = 0 AND owner <> $1 AND NOT EXISTS"
     " (SELECT 1 FROM wick_owner o WHERE o.owner = e.owner AND o.expires > clock_timestamp())"
     " LIMIT 1000"};
 constexpr PqStatement kUsage{
@@ -171,7 +172,7 @@ class PostgresStore final : public LedgerStore {
   }
 
   Result<std::vector<OpenEntry>> orphans() override {
-    WICK_TRY(const PqRows rows, session_.run(kOrphans));
+    WICK_TRY(const PqRows rows, session_.run(kOrphans, {owner_}));
     std::vector<OpenEntry> out;
     for (int i = 0; i < rows.size(); ++i) {
       out.push_back(

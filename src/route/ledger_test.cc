@@ -549,6 +549,18 @@ TEST_P(LedgerLease, CountsInFullWhenItEnds) {
   EXPECT_EQ(other->state(budgets[0], kNoon)->used, 60);
 }
 
+// It took its own reservations for lost, and counted them in full (seen on a busy machine).
+TEST_P(LedgerLease, HoldsForAProcessWhoseRenewalTakesLongerThanIt) {
+  const auto ledger = place.open();
+  ASSERT_TRUE(ledger->reserve({.provider = "p"}, budgets, 60, kNoon));
+  place.slow_renewals(0.001 * static_cast<double>(2 * place.lease_ms()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(10 * place.lease_ms()));
+  const auto state = ledger->state(budgets[0], kNoon);
+  ASSERT_TRUE(state) << to_string(state.error());
+  EXPECT_EQ(state->reserved, 60);
+  EXPECT_EQ(state->used, 0);
+}
+
 // Its socket is in another folder at first, as if the server had not begun to listen.
 TEST_P(LedgerLease, AServerThatIsDownAtFirstIsTriedAgain) {
   const wick::test::TempDir dir;
