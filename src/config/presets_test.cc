@@ -114,6 +114,25 @@ TEST_F(Presets, WrongOnesAreNamed) {
             "5:1: the provider 'openai' is on another network and not reached by https");
 }
 
+// The ledger counts under the name of a budget, in lines: what two of them share would be counted
+// twice, what has a line feed not at all.
+TEST_F(Presets, BudgetsHaveNamesOfTheirOwn) {
+  EXPECT_EQ(refusal("[[budget]]\nmonthly = \"5 USD\"\n[[budget]]\nmonthly = \"6 USD\"\n"),
+            "4:1: [budget]: monthly is there twice for the same requests");
+  EXPECT_EQ(refusal("[budget]\nmonthly = \"5 USD\"\n[fallback]\nmonthly_budget = 1\n"),
+            "4:1: [budget]: monthly is there twice for the same requests");
+  EXPECT_EQ(refusal("[budget]\ntag = \"a\\nb\"\nmonthly = \"5 USD\"\n"),
+            "2:1: [budget]: tag must have no control characters");
+  EXPECT_EQ(refusal("[[provider]]\nname = \"a\\nb\"\nkind = \"groq\"\n"),
+            "2:1: [[provider]] 1: name must be a name without '/', '*' and control characters, and "
+            "not auto, remote or local");
+  EXPECT_EQ(refusal("[[budget]]\nmonthly = \"5 USD\"\ndaily = \"1 USD\"\n"
+                    "[[budget]]\nmonthly = \"6 USD\"\ntag = \"a\"\n"
+                    "[[budget]]\nrolling = \"6 USD\"\nrolling_hours = 2\n"
+                    "[[budget]]\nrolling = \"7 USD\"\nrolling_hours = 3\n"),
+            "accepted");
+}
+
 TEST_F(Presets, EveryErrorOfTheTablesHasItsPlace) {
   const std::string one = "[[provider]]\nname = \"openai\"\n";
   const auto wrong = [&](const std::string& more) { return refusal(one + more); };
@@ -138,6 +157,9 @@ TEST_F(Presets, EveryErrorOfTheTablesHasItsPlace) {
   EXPECT_EQ(wrong("[[budget]]\ndaily = \"5 USD\"\n[[budget]]\ndaily = 5\n"),
             "6:1: [budget]: daily must be an amount such as \"5 USD\", not 5");
   EXPECT_EQ(wrong("[budget]\nprices = \"/no/such.json\"\n").substr(0, 5), "4:1: ");
+  EXPECT_EQ(wrong("[budget]\nmonthly = \"\"\n"), "4:1: '' is no amount");
+  EXPECT_EQ(wrong("[budget]\nrolling = \"1 USD\"\nrolling_hours = 0\n"),
+            "5:1: [budget]: rolling_hours must be a whole number from 1 to 8784, not 0");
   EXPECT_EQ(wrong("[limits]\nstore = \"http://x\"\n").substr(0, 5), "4:1: ");
   EXPECT_EQ(wrong("[response_cache]\nsimilarity = 0.5\n"),
             "4:1: [response_cache]: similarity must be a number from 0.8 to 1, not 0.5");

@@ -91,11 +91,16 @@ Result<PriceFile> PriceFile::read(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMaxPriceFileBytes)
     return bad_prices(path, cat("has more than ", kMaxPriceFileBytes, " bytes"));
+  WICK_TRY(PriceFile prices, parse(text, path));
+  prices.version_ = version_of(path);
+  return prices;
+}
+
+Result<PriceFile> PriceFile::parse(std::string_view text, std::string_view path) {
   auto value = parse_json(text);
   if (!value || value->object() == nullptr) return bad_prices(path, "is no JSON object");
   PriceFile prices;
   prices.rows_ = std::move(*value->object());
-  prices.version_ = version_of(path);
   return prices;
 }
 

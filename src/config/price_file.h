@@ -18,6 +18,8 @@ class PriceFile {
  public:
   // kInvalid, id "bad_prices".
   static Result<PriceFile> read(const std::string& path);
+  // Of a text; its rows name no file and no day.
+  static Result<PriceFile> parse(std::string_view text, std::string_view path);
 
   // Sets the price and the context of a model of such a provider ("openai", "azure", …), where they
   // are not set and the file has them: in the row "KIND/MODEL", or in the row "MODEL" of that

@@ -17,10 +17,17 @@ namespace {
 
 constexpr std::string_view kReserved[] = {"auto", "remote", "local"};
 constexpr std::string_view kNameRule =
-    "must be a name without '/' and '*', and not auto, remote or local";
+    "must be a name without '/', '*' and control characters, and not auto, remote or local";
+
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+  });
+}
 
 bool is_name(std::string_view name) {
   return !name.empty() && name.find_first_of("/*") == std::string_view::npos &&
+         !has_control(name) &&
          std::find(std::begin(kReserved), std::end(kReserved), name) == std::end(kReserved);
 }
 
@@ -168,6 +175,9 @@ void read_caps(TableReader& table, const route::Budget& base, const std::string&
     budget.name = cat(name, subject);
     if (window == route::BudgetWindow::kRolling)
       budget.name += cat(" over ", base.rolling_s / 3600, " hours");
+    // The ledger counts under the name: a second one would count each request twice.
+    if (std::any_of(out.begin(), out.end(), [&](const auto& b) { return b.name == budget.name; }))
+      table.fail(name, "is there twice for the same requests");
     out.push_back(std::move(budget));
   }
 }
@@ -294,6 +304,7 @@ class Reader {
       const std::string text = table.text(name);
       if (text.empty()) continue;
       if (!subject.empty()) table.fail(name, "cannot stand beside another subject");
+      if (has_control(text)) table.fail(name, "must have no control characters");
       base.scope = scope;
       base.subject = text;
       subject = cat(" of ", name, " ", text);

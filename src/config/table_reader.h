@@ -36,11 +36,10 @@ class TableReader {
   // By a parser of "5 USD" and the like; a text that it refuses makes end() an error.
   template <class T>
   std::optional<T> parsed(std::string_view key, Result<T> (*parse)(std::string_view)) {
-    const std::string written = text(key);
-    if (written.empty()) return std::nullopt;
-    auto value = parse(written);
-    if (value) return *value;
-    fail(key, std::move(value).error());
+    if (value(key) == nullptr) return std::nullopt;
+    auto read = parse(text(key));
+    if (read) return *read;
+    fail(key, std::move(read).error());
     return std::nullopt;
   }
 

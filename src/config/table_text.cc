@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::string_view kHidden = "***";
 
-// That before '@' and behind "password=" of a URI.
+// That before the last '@' and behind "password=" of a URI. A password may have any other bytes:
+// Redis takes one with '/'.
 std::string without_password(std::string text) {
   const std::size_t scheme = text.find("://");
   if (scheme == std::string::npos) return text;
   const std::size_t begin = scheme + 3;
-  const std::size_t end = std::min(text.find_first_of("/?#", begin), text.size());
-  const std::size_t at = text.rfind('@', end);
+  const std::size_t at = text.rfind('@');
   const std::size_t colon = text.find(':', begin);
   if (at != std::string::npos && at > begin && colon < at)
     text.replace(colon + 1, at - colon - 1, kHidden);

@@ -15,7 +15,8 @@ enum class BudgetScope : std::uint8_t { kAll, kProvider, kKey, kTag };
 enum class BudgetWindow : std::uint8_t { kRequest, kDay, kMonth, kRolling, kTotal };
 
 struct Budget {
-  std::string name = {};  // unique; the ledger counts under it: "monthly", "daily provider openai"
+  // Unique, of one line; the ledger counts under it: "monthly", "daily of provider openai".
+  std::string name = {};
   BudgetScope scope = BudgetScope::kAll;
   std::string subject = {};  // the provider, key or tag
   BudgetWindow window = BudgetWindow::kMonth;
