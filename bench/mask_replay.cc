@@ -3,14 +3,14 @@
 // the same.
 //
 //   bench_mask_replay TOKENIZER [--order any] [--space none|one|any] [--registry DIR]
-//     [--allowed FILE] <FILE
+//     [--allowed FILE] [--hash yes] <FILE
 //
 // FILE has a JSON object a line: {"name": …, "file": a schema, "texts": [its documents as
 // strings]}. The answer to each is one line: {"name", "compile_us", "compile_again_us": [when it
 // was worn], "bytes": the most behind a document, "masks_ns": [all of them], "texts": [for each -1,
 // or the byte at which it was rejected]} or {"name", "error", "message"}. --allowed writes the
 // masks of the line to a file: for each the allowed tokens as bits, in words of 64, then the next
-// token.
+// token. --hash adds "masks_hash", a hash of them.
 #include <malloc.h>
 #include <time.h>
 
@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mix.h"
 #include "base/result.h"
 #include "grammar/constraint.h"
 #include "grammar/schema/recognizer.h"
@@ -47,6 +48,7 @@ std::int64_t cpu_ns() {
 struct Options {
   JsonStyle style = {};
   std::string registry = {}, allowed = {};
+  bool has_hash = false;
 };
 
 std::optional<std::string> file_text(const std::string& path) {
@@ -70,18 +72,31 @@ FetchDocument registry_at(const std::string& folder) {
   };
 }
 
-void write_row(std::ofstream& out, const TokenMask& mask, std::uint64_t next, std::size_t n_words) {
+// Where the masks of a line go.
+struct Sink {
+  std::ofstream allowed = {};
+  bool has_hash = false;
+  std::uint64_t hash = 0;
+};
+
+void add_row(Sink& sink, const TokenMask& mask, std::uint64_t next, std::size_t n_words) {
+  if (!sink.has_hash && !sink.allowed.is_open()) return;
   std::vector<std::uint64_t> row(n_words + 1);
   mask.fill({row.data(), n_words});
   row.back() = next;
-  out.write(reinterpret_cast<const char*>(row.data()),
-            static_cast<std::streamsize>(row.size() * sizeof row[0]));
+  if (sink.has_hash) {
+    for (const std::uint64_t word : row)
+      sink.hash = wick::mix_hash(sink.hash, word);
+  }
+  if (!sink.allowed.is_open()) return;
+  sink.allowed.write(reinterpret_cast<const char*>(row.data()),
+                     static_cast<std::streamsize>(row.size() * sizeof row[0]));
 }
 
 // The byte at which `text` was rejected, or -1.
 std::int64_t replay(const wick::Tokenizer& tokenizer, const std::shared_ptr<TokenMasks>& masks,
                     const std::string& text, std::vector<std::int64_t>& times,
-                    std::ofstream& allowed) {
+                    Sink& sink) {
   Constraint constraint(masks);
   const auto encoded = tokenizer.encode_plain(text);
   if (!encoded) return 0;
@@ -95,12 +110,9 @@ std::int64_t replay(const wick::Tokenizer& tokenizer, const std::shared_ptr<Toke
       std::fprintf(stderr, "%s\n", wick::to_string(mask.error()).c_str());
       return at;
     }
-    if (allowed.is_open()) {
-      const std::size_t n_words = (static_cast<std::size_t>(tokenizer.size()) + 63) / 64;
-      write_row(allowed, **mask,
-                i == tokens.size() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(tokens[i]),
-                n_words);
-    }
+    add_row(sink, **mask,
+            i == tokens.size() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(tokens[i]),
+            (static_cast<std::size_t>(tokenizer.size()) + 63) / 64);
     if (i == tokens.size()) return constraint.is_complete() ? -1 : at;
     const wick::TokenId id = tokens[i];
     const auto accepted = constraint.accept(id);
@@ -151,15 +163,15 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
     return out;
   }
   measure();
-  std::ofstream allowed;
-  if (!options.allowed.empty()) allowed.open(options.allowed, std::ios::binary);
+  Sink sink{.has_hash = options.has_hash};
+  if (!options.allowed.empty()) sink.allowed.open(options.allowed, std::ios::binary);
   for (const auto& document : line.at("texts")) {
     if ((*masks)->recognizer().is_worn()) {
       n_computed += (*masks)->n_computed();
       masks->reset();
       masks = compiled(*text, options, strings, compile_us);
     }
-    ends.push_back(replay(tokenizer, *masks, document.get<std::string>(), times, allowed));
+    ends.push_back(replay(tokenizer, *masks, document.get<std::string>(), times, sink));
     measure();
   }
   n_computed += (*masks)->n_computed();
@@ -169,6 +181,7 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
   out["computed"] = n_computed;
   out["texts"] = ends;
   out["masks_ns"] = times;
+  if (sink.has_hash) out["masks_hash"] = sink.hash;
   return out;
 }
 
@@ -181,6 +194,7 @@ int main(int argc, char** argv) {
     if (flag == "--order") options.style.has_order = value != "any";
     if (flag == "--registry") options.registry = value;
     if (flag == "--allowed") options.allowed = value;
+    if (flag == "--hash") options.has_hash = value == "yes";
     if (flag == "--space")
       options.style.space = value == "any"    ? JsonStyle::Space::kAny
                             : value == "none" ? JsonStyle::Space::kNone

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "regex/automaton.h"
@@ -80,6 +81,20 @@ class Recognizer {
   };
 
   virtual std::optional<Parts> parts(StateId state) {
+    static_cast<void>(state);
+    return std::nullopt;
+  }
+
+  // Within a name of a JSON object where all names may come but some. `own`: what is missing of
+  // each name that is not like the others; one of them may not come, or another value behind it.
+  // `behind` is the state behind any other name: a text goes on alike behind each of them until it
+  // has a byte of the object's next name.
+  struct OpenName {
+    StateId behind;
+    std::vector<std::string> own;
+  };
+
+  virtual std::optional<OpenName> open_name(StateId state) {
     static_cast<void>(state);
     return std::nullopt;
   }

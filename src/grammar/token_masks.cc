@@ -11,7 +11,6 @@
 namespace wick::grammar {
 namespace {
 
-constexpr std::size_t kEntryBytes = 64;  // of a part or mask that is stored
 constexpr std::size_t kStateBytes = 16;  // of a state whose mask is stored
 
 // Four independent chains, for one is as slow as its multiplications.
@@ -79,6 +78,9 @@ void TokenMasks::forget_if_full() {
   signatures_.clear();
   signature_ids_.clear();
   behind_.clear();
+  name_masks_.clear();
+  name_mask_ids_.clear();
+  behind_names_.clear();
   plain_parts_.clear();
   cache_bytes_ = 0;
 }

@@ -50,10 +50,13 @@ class TokenMasks {
  private:
   using PlainText = Recognizer::PlainText;
   using Parts = Recognizer::Parts;
+  using OpenName = Recognizer::OpenName;
   using Mask = std::shared_ptr<const TokenMask>;
   using Signature = std::uint32_t;
 
-  // Like MaskPart, for TokenTrie::behind().
+  static constexpr std::size_t kEntryBytes = 64;  // of a part or mask that is stored
+
+  // Like MaskPart, for TokenTrie::behind() or behind_names().
   struct WithinBehind {
     Signature set = 0;
     std::vector<TrieExit> exits = {};
@@ -73,6 +76,13 @@ class TokenMasks {
   std::optional<Signature> signature(StateId state);
   std::optional<Signature> joined_signature(const Parts& parts);
   const WithinBehind* within_behind(StateId state);
+  // Within a name (token_masks_names.cc).
+  bool find_in_name(StateId state, const OpenName& name);
+  Mask mask_of_names(StateId behind, StateId state);
+  std::optional<Signature> signature_of_name(StateId behind);
+  const WithinBehind* value_behind_name(StateId state, std::size_t colon);
+  bool walk_own_name(StateId state, std::span<const TokenTrie::NameEnd> ends);
+  bool find_spelled(StateId state);
   Signature signature_of_scratch();
   // Sets the bits of the tokens that may come next; false if the recognizer failed.
   bool find_allowed(StateId state);
@@ -85,7 +95,8 @@ class TokenMasks {
   Mask shared(Mask mask);
   std::shared_ptr<const TokenBits> shared_bits();
   void forget_if_full();
-  // Each sets the bits of a tree's allowed tokens; false if the recognizer failed.
+  // Each sets the bits of a tree's allowed tokens; false if the recognizer failed. With
+  // `stops_at_quotes_` all are allowed that end a string or name.
   bool walk(const TokenTrie::Tree& tree, StateId state, bool uses_text);
   bool walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t to, StateId state,
             bool uses_text);
@@ -111,6 +122,12 @@ class TokenMasks {
   std::unordered_map<StateId, Signature> signatures_ = {};
   std::unordered_map<std::uint64_t, std::vector<Signature>> signature_ids_ = {};  // by hash
   std::vector<TokenBits> behind_ = {};                                            // by signature
+  std::unordered_map<StateId, Mask> name_masks_ = {};       // by state behind other names
+  std::unordered_map<Signature, Mask> name_mask_ids_ = {};  // by texts behind other names
+  std::unordered_map<StateId, WithinBehind> behind_names_ = {};
+  Mask plain_mask_ = {};    // all plain tokens
+  TokenBits spelled_ = {};  // tokens of quoted() that go on in any name, as far as it goes
+  bool stops_at_quotes_ = false;
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};

@@ -56,6 +56,11 @@ bool TokenMasks::walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t
     const TokenTrie::Node& node = tree.nodes[i];
     const Step& at = path_[node.depth];
     Step& next_step = path_[node.depth + 1U];
+    if (stops_at_quotes_ && at.is_text && node.byte == '"') {
+      allow(tree.tokens_below(node));
+      i = node.end;
+      continue;
+    }
     bytes_[node.depth] = node.byte;
     StateId next = kDeadState;
     if (at.is_text && is_plain_byte(node.byte)) {
@@ -131,9 +136,13 @@ bool TokenMasks::walk_plain(const PlainText& text) {
 
 bool TokenMasks::find_allowed(StateId state) {
   recognizer_->begin(kMaskFuel);
-  recognizer_->begin_walk();
   ++n_computed_;
+  const auto name = recognizer_->open_name(state);
+  if (name && find_in_name(state, *name)) return true;
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
   base_ = nullptr;
+  if (exits_ != nullptr) exits_->clear();
   scratch_.assign(trie_->plain_bits().size(), 0);
   const bool is_found = walk_all(state) || walk_each(state);
   recognizer_->end_walk();

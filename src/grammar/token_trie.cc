@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "grammar/json_spelling.h"
 #include "grammar/limits.h"
 #include "grammar/plain_text.h"
 
@@ -13,6 +15,50 @@ namespace {
 constexpr bool may_end_value(unsigned char byte) noexcept {
   return byte == '"' || byte == '}' || byte == ']' || (byte >= '0' && byte <= '9') || byte == 'e' ||
          byte == 'l';
+}
+
+// `text`, which stands behind a member's name, may have a byte of the object's next name or one
+// behind the object.
+bool may_leave_member(std::string_view text) noexcept {
+  int depth = 0;
+  bool is_string = false, has_comma = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_last = i + 1 == text.size();
+    if (is_string) {
+      if (c == '\\') ++i;
+      is_string = c != '"';
+    } else if (c == '"') {
+      if (depth == 0 && has_comma && !is_last) return true;
+      is_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (--depth < 0 && !is_last) return true;
+    } else if (c == ',' && depth == 0) {
+      has_comma = true;
+    }
+  }
+  return false;
+}
+
+// What `token` adds to a name; `end`: behind the quote that ends it, or 0. Nothing if it can stand
+// in no name.
+std::optional<std::string> decoded_name(std::string_view token, std::size_t& end) {
+  std::string name;
+  Spelling place;
+  end = 0;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(token[i]);
+    const Spelled spelled = feed(place, byte);
+    if (spelled.kind == Spelled::Kind::kWrong) return std::nullopt;
+    if (spelled.kind == Spelled::Kind::kEnd) {
+      end = i + 1;
+      return name;
+    }
+    name += bytes_of(spelled, byte);
+  }
+  return name;
 }
 
 // Sorts the tokens and makes the nodes.
@@ -83,6 +129,7 @@ TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<con
   for (Tree* const tree : {&trie.plain_, &trie.quoted_, &trie.others_})
     build_tree(*tree, its_bytes);
   trie.build_behind();
+  trie.build_names();
   return trie;
 }
 
@@ -103,6 +150,43 @@ void TokenTrie::build_behind() {
   for (std::size_t i = 0; i < texts.size(); ++i)
     behind_.tokens.push_back(static_cast<TokenId>(i));
   build_tree(behind_, [&](TokenId id) { return texts[static_cast<std::size_t>(id)]; });
+}
+
+void TokenTrie::build_names() {
+  std::vector<std::string_view> texts;
+  std::size_t end = 0;
+  for (const TokenId id : quoted_.tokens) {
+    const std::string_view token = bytes(id);
+    const auto name = decoded_name(token, end);
+    if (!name) continue;
+    const std::string_view text = token.substr(end);
+    if (end == 0) {
+      within_names_.push_back(id);
+    } else if (text.empty()) {
+      name_ends_[*name].push_back({.token = id, .behind = kNothing});
+    } else if (may_leave_member(text)) {
+      behind_members_.tokens.push_back(id);
+    } else if (text[0] == ':' || text[0] == ' ' || text[0] == '\n' || text[0] == '\r' ||
+               text[0] == '\t') {
+      const auto at = static_cast<std::uint32_t>(texts.size());
+      name_ends_[*name].push_back({.token = id, .behind = at});
+      texts.push_back(text);
+    }
+  }
+  build_tree(behind_members_, [&](TokenId id) { return bytes(id); });
+  std::vector<std::string_view> sorted = texts;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    behind_names_.tokens.push_back(static_cast<TokenId>(i));
+  for (auto& [name, ends] : name_ends_) {
+    for (NameEnd& its : ends) {
+      if (its.behind == kNothing) continue;
+      const auto at = std::lower_bound(sorted.begin(), sorted.end(), texts[its.behind]);
+      its.behind = static_cast<std::uint32_t>(at - sorted.begin());
+    }
+  }
+  build_tree(behind_names_, [&](TokenId id) { return sorted[static_cast<std::size_t>(id)]; });
 }
 
 TokenTrie TokenTrie::from(const Tokenizer& tokenizer) {

@@ -1,13 +1,16 @@
 // The tokens of a vocabulary by their bytes, as three trees in depth-first order: the tokens that
 // are plain text (plain_text.h), those that are plain text up to a quote or backslash, and the
 // others. A fourth tree has what may stand behind a JSON value: whole tokens and ends of tokens. A
-// subtree is a run of nodes, so that leaving it out is one addition. Immutable, any thread.
+// subtree is a run of nodes, so that leaving it out is one addition. Of the second tree's tokens it
+// is known how they go on in the name of a JSON object's member. Immutable, any thread.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/types.h"
@@ -46,6 +49,14 @@ class TokenTrie {
     }
   };
 
+  // A token that ends a name; what it has behind the quote, or kNothing.
+  struct NameEnd {
+    TokenId token = 0;
+    std::uint32_t behind = 0;
+  };
+
+  static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
+
   // `bytes[id]` are the bytes of a token. Tokens without bytes (control tokens) are never allowed.
   // `ends`: EOG tokens.
   static TokenTrie make(std::span<const std::string_view> bytes, std::span<const TokenId> ends);
@@ -60,6 +71,20 @@ class TokenTrie {
 
   // The texts within tokens that begin where a value may be over; its ids number them.
   const Tree& behind() const noexcept { return behind_; }
+
+  // Of the tokens of quoted(): those with which a name goes on but does not end; those that end it
+  // after a rest of it (decoded), in the order of their bytes; and those that also have a byte of
+  // the object's next name or one behind the object.
+  std::span<const TokenId> within_names() const noexcept { return within_names_; }
+
+  const std::unordered_map<std::string, std::vector<NameEnd>>& name_ends() const noexcept {
+    return name_ends_;
+  }
+
+  const Tree& behind_members() const noexcept { return behind_members_; }
+
+  // The texts of `name_ends` behind the quote; its ids number them.
+  const Tree& behind_names() const noexcept { return behind_names_; }
 
   // Bit t = token t is plain.
   const std::vector<std::uint64_t>& plain_bits() const noexcept { return plain_bits_; }
@@ -80,9 +105,13 @@ class TokenTrie {
 
  private:
   void build_behind();
+  void build_names();
   TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
 
   Tree plain_ = {}, quoted_ = {}, others_ = {}, behind_ = {};
+  Tree behind_names_ = {}, behind_members_ = {};
+  std::vector<TokenId> within_names_ = {};
+  std::unordered_map<std::string, std::vector<NameEnd>> name_ends_ = {};
   std::vector<std::uint64_t> plain_bits_ = {};
   std::vector<TokenId> ends_ = {};
   std::string arena_ = {};

@@ -60,6 +60,9 @@ class LifeSearch {
   // The names that a next member may have.
   regex::ExprId next_names(FormulaId of, FreeNames names);
 
+  // The single names that formulas of an object speak of. False: they tell other names apart, too.
+  bool single_names(std::span<const FormulaId> formulas, std::vector<TextId>& out);
+
   // `names` behind a member `name` of the object `of`.
   FreeNames behind(FormulaId of, FreeNames names, TextId name);
 

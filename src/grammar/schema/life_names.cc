@@ -44,6 +44,20 @@ bool LifeSearch::is_all_but(NameId set, const std::vector<TextId>& known) const 
          std::includes(known.begin(), known.end(), its.but.begin(), its.but.end());
 }
 
+bool LifeSearch::single_names(std::span<const FormulaId> formulas, std::vector<TextId>& out) {
+  std::vector<NameId> sets;
+  for (const FormulaId of : formulas)
+    leaf_names(of, sets);
+  for (const NameId set : sets) {
+    if (pool_.names(set).is_one()) out.push_back(pool_.names(set).text);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return std::all_of(sets.begin(), sets.end(), [&](NameId set) {
+    return set == kAnyName || pool_.names(set).is_one() || is_all_but(set, out);
+  });
+}
+
 // The parts of ∧; long ones stand within others.
 LifeSearch::Leaves LifeSearch::parts_of(FormulaId of) const {
   Leaves out, open = {of};

@@ -120,6 +120,9 @@ class JsonMachine {
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
 
+  // The decoded bytes of a name, number or string in progress.
+  std::string spelled_text(CellId list) const;
+
   // The frame holds a part of a text that drop_texts() may drop.
   bool has_text(std::uint32_t frame) const noexcept { return frames_[frame].pending % 2 != 0; }
 
@@ -163,7 +166,6 @@ class JsonMachine {
   void keep(Place& place, unsigned char byte);  // of the name, number or string in progress
   // Forgets the frames that are no longer open, and texts that have ended.
   Place without_past(Place place);
-  std::string spelled_text(CellId list) const;
   TextId nested_value(const Frame& frame);
   FormulaId one_value(TextId value);
 

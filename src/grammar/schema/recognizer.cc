@@ -129,6 +129,7 @@ StateId SchemaRecognizer::step_all(StateId state, std::string_view bytes) {
 
 std::size_t SchemaRecognizer::used_bytes() const noexcept {
   return machine_.used_bytes() + life_.used_bytes() + facts_.size() * sizeof(FrameFacts) +
+         own_names_.size() * (sizeof(OwnNames) + kHashEntryBytes) + n_own_names_ * sizeof(TextId) +
          states_.size() * (sizeof(State) + 2 * kHashEntryBytes);  // with that of its mask
 }
 

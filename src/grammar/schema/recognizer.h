@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "grammar/flat_map.h"
@@ -48,6 +49,7 @@ class SchemaRecognizer final : public Recognizer {
   Result<std::string> shortest(StateId state) override;
   std::optional<PlainText> plain_text(StateId state) override;
   std::optional<Parts> parts(StateId state) override;
+  std::optional<OpenName> open_name(StateId state) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
@@ -70,6 +72,13 @@ class SchemaRecognizer final : public Recognizer {
   struct FrameFacts {
     FormulaId goal = kNoFormula, condition = kNoFormula;
     StateId behind = kFailedState;  // kDeadState where it depends on the value
+    StateId behind_other_name = kFailedState;  // kDeadState where names differ by more
+  };
+
+  // The single names that formulas of an object speak of; is_all: they tell no other names apart.
+  struct OwnNames {
+    std::vector<TextId> names = {};
+    bool is_all = false;
   };
 
   static std::uint32_t hash_of(const State& s) noexcept;
@@ -104,6 +113,10 @@ class SchemaRecognizer final : public Recognizer {
   // The state behind the value in progress in `frame`; nothing if it depends on the value.
   std::optional<StateId> behind(std::uint32_t frame);
   bool asks_all(std::uint32_t frame);
+  // The state behind a name that no formula speaks of and that has not come.
+  StateId behind_other_name(std::uint32_t frame);
+  StateId new_behind_other_name(std::uint32_t frame);
+  const OwnNames& own_names(std::uint32_t frame);
 
   FrameFacts& facts(std::uint32_t frame);
   FormulaId goal(std::uint32_t frame);
@@ -121,6 +134,8 @@ class SchemaRecognizer final : public Recognizer {
   FlatHashMap steps_ = {};                  // by state and byte; not within names
   std::vector<std::uint32_t> walked_ = {};  // keys in steps_ since begin_walk()
   std::deque<FrameFacts> facts_ = {};       // by frame
+  std::unordered_map<std::uint64_t, OwnNames> own_names_ = {};  // by the formulas and the goal
+  std::size_t n_own_names_ = 0;             // all together
   std::size_t compiled_bytes_ = 0;          // used_bytes() before the first document
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0, n_kept_frames_ = 0;  // when the walk began
   StateId start_ = kDeadState;

@@ -5,9 +5,14 @@
 // That holds if one state comes behind the value, whatever the value is: if its frame asks
 // questions that must all be answered by yes. Where a document may live although some answer is no
 // (anyOf, oneOf, not, contains), there are no parts.
+//
+// Names that no formula of an object speaks of, and that have not come, can be exchanged in a
+// document without changing whether it is one. So the same may come behind each of them
+// (Recognizer::OpenName).
 #include <algorithm>
 #include <span>
 
+#include "base/strings.h"
 #include "grammar/schema/recognizer.h"
 
 namespace wick::grammar {
@@ -94,6 +99,74 @@ bool SchemaRecognizer::asks_all(std::uint32_t frame) {
       return pool.at(part).kind == FormulaKind::kChild && pool.at(part).a == question;
     });
   });
+}
+
+std::optional<Recognizer::OpenName> SchemaRecognizer::open_name(StateId id) {
+  if (id == kDeadState || id == kFailedState) return std::nullopt;
+  const Place place = states_[id].place;
+  if (place.where != Where::kNameString || place.spelling != Spelling{}) return std::nullopt;
+  OpenName out{.behind = behind_other_name(place.frame), .own = {}};
+  if (out.behind == kDeadState || out.behind == kFailedState) return std::nullopt;
+  const std::string begin = machine_.spelled_text(place.text);
+  if (repair_utf8(begin) != begin) return std::nullopt;  // within a character
+  const auto add = [&](TextId id_of_name) {
+    const std::string& name = machine_.pool().text_of(id_of_name);
+    if (name.starts_with(begin)) out.own.push_back(name.substr(begin.size()));
+  };
+  for (const TextId name : own_names(place.frame).names)
+    add(name);
+  const Cells& cells = machine_.cells();
+  for (CellId at = machine_.frame(place.frame).names; at != 0; at = cells.before(at))
+    add(cells.item(at));
+  return out;
+}
+
+StateId SchemaRecognizer::behind_other_name(std::uint32_t frame) {
+  StateId out = facts(frame).behind_other_name;
+  if (out == kFailedState) {
+    out = new_behind_other_name(frame);
+    facts(frame).behind_other_name = out;
+  }
+  return out;
+}
+
+// kFailedState where the fuel was used up.
+StateId SchemaRecognizer::new_behind_other_name(std::uint32_t id) {
+  const JsonMachine::Frame frame = machine_.frame(id);
+  const FormulaId of = goal(id);
+  if (of == kNoFormula) return kFailedState;
+  const OwnNames& own = own_names(id);
+  if (!own.is_all || frame.keeps_items || frame.keeps_value) return kDeadState;
+  FormulaPool& pool = machine_.pool();
+  regex::ExprId rest = life_.next_names(of, names(id));
+  Place at{.where = Where::kNameString, .frame = id};
+  std::string name;
+  do {
+    name += '_';
+    at = machine_.step(at, '_');
+    if (rest != regex::kNoExpr) rest = pool.automaton().step(rest, '_');
+  } while (rest != regex::kNoExpr &&
+           (std::any_of(own.names.begin(), own.names.end(),
+                        [&](TextId its) { return pool.text_of(its) == name; }) ||
+            machine_.cells().has(frame.names, pool.text(name))));
+  if (rest == regex::kNoExpr) return kFailedState;
+  if (!pool.exprs().is_nullable(rest)) return kDeadState;
+  const Place to = machine_.step(at, '"');
+  if (to.where == Where::kFailed || to.where == Where::kDead) return kFailedState;
+  return if_live(to, life_.of_value(wanted(to.frame)));
+}
+
+const SchemaRecognizer::OwnNames& SchemaRecognizer::own_names(std::uint32_t id) {
+  const ListId list = machine_.frame(id).formulas;
+  const FormulaId of = goal(id);
+  const auto [at, is_new] = own_names_.try_emplace(std::uint64_t{list} << 32U | of);
+  if (!is_new) return at->second;
+  const auto its = machine_.list(list);
+  std::vector<FormulaId> formulas(its.begin(), its.end());
+  formulas.push_back(of);
+  at->second.is_all = life_.single_names(formulas, at->second.names);
+  n_own_names_ += at->second.names.size();
+  return at->second;
 }
 
 }  // namespace wick::grammar

@@ -1,0 +1,179 @@
+// Masks within names of objects against the tokens that are accepted one by one: tokens that end a
+// name, those that reach the object's next name, and those that spell one with escapes. All random
+// schemas speak of the same few names in many ways.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "grammar/constraint.h"
+#include "grammar/schema/recognizer.h"
+#include "grammar/shared_strings.h"
+
+namespace wick::grammar {
+namespace {
+
+std::vector<std::string> name_tokens() {
+  std::vector<std::string> out = {
+      "a\":0", "aa\":", "\":0,\"aa\":", "\":0,\"a", "\":0,\"", "\":0}", "\":0},", "\":0},\"",
+      "\":{\"a\":", "\":{\"", "\":[", "\":[]", "\":\"\",", "\":\"\",\"", "\":\"\",\"b\":",
+      "\\u0061", "\\u00", "61\":", "\\u0061\":", "\\u0061\":0", "\\\"\":", "\\\"", "a\\\"\":1",
+      "\xC3", "\xA9\":", "\xC3\xA9\":0", "x-", "x-a\":1", "\":true", "\":null,\"", "\" :",
+      "\" : 0", "\": ", "\":\n", "_\":", "__\":0,\"_\":", "\"a\":", "\"b\":0", ",\"b\":",
+      "\":1,\"b\":0}", "\":0}]", "\": 0, \"a\"", "\\n\":", "\\/\":", "a\\u0062\":0", "\":[0],\"_",
+      "\":{},\"aa\"", "b\":{\"b\":0}}"};
+  for (const char c : std::string("{}[]\",: 01-atruefalsnxb_q\\u\xC3\xA9\n"))
+    out.emplace_back(1, c);
+  return out;
+}
+
+template <class... Choices>
+std::string one_of(std::mt19937& random, const Choices&... choices) {
+  const std::string all[] = {choices...};
+  return all[random() % sizeof...(choices)];
+}
+
+std::string name_of(std::mt19937& random) {
+  return one_of(random, "\"a\"", "\"aa\"", "\"b\"", "\"_\"", R"("\u00e9")", R"("a\"")", "\"x-a\"");
+}
+
+std::string object_schema(std::mt19937& random, int depth) {
+  const auto value = [&] {
+    if (depth > 0 && random() % 3 == 0) return object_schema(random, depth - 1);
+    return one_of(random, "true", "false", R"({"type":"integer"})", R"({"const":0})",
+                  R"({"type":"string"})", R"({"type":"array","items":{"type":"integer"}})",
+                  R"({"enum":[0,"",true,null]})");
+  };
+  std::string out = R"({"type":"object")";
+  std::string properties;
+  for (std::size_t n = random() % 4; n > 0; --n)
+    properties += cat(properties.empty() ? "" : ",", name_of(random), ":", value());
+  if (!properties.empty()) out += cat(R"(,"properties":{)", properties, "}");
+  if (random() % 4 == 0) out += cat(R"(,"required":[)", name_of(random), "]");
+  switch (random() % 12) {
+    case 0:
+      out += cat(R"(,"patternProperties":{"^x-":)", value(), "}");
+      break;
+    case 1:
+      out += cat(R"(,"propertyNames":)",
+                 one_of(random, R"({"maxLength":1})", R"({"pattern":"^[a-z_]+$"})",
+                        R"({"enum":["a","aa","b"]})", R"({"not":{"const":"b"}})"));
+      break;
+    case 2:
+      out += cat(R"(,"dependentRequired":{)", name_of(random), ":[", name_of(random), "]}");
+      break;
+    case 3:
+      out += cat(R"(,"dependentSchemas":{)", name_of(random), R"(:{"properties":{)",
+                 name_of(random), ":", value(), "}}}");
+      break;
+    case 4:
+      out += cat(R"(,"minProperties":)", 1 + random() % 2, R"(,"maxProperties":2)");
+      break;
+    case 5:
+      out += cat(R"(,"anyOf":[{"properties":{)", name_of(random), ":", value(),
+                 R"(}},{"required":[)", name_of(random), "]}]");
+      break;
+    case 6:
+      out += cat(R"(,"not":{"required":[)", name_of(random), "]}");
+      break;
+    default:
+      break;
+  }
+  if (random() % 3 == 0) out += cat(R"(,"additionalProperties":)", value());
+  if (random() % 8 == 0) out += R"(,"unevaluatedProperties":{"type":"integer"})";
+  return out + "}";
+}
+
+class NameMasks {
+ public:
+  std::size_t check(const std::string& schema, const JsonStyle& style, std::mt19937& random) {
+    auto made = SchemaRecognizer::parse(schema, style);
+    if (!made) return 0;
+    const auto masks = std::make_shared<TokenMasks>(*std::move(made), strings_->trie(), strings_);
+    std::size_t n_pairs = 0;
+    for (int round = 0; round < 6 && !testing::Test::HasFailure(); ++round) {
+      Constraint constraint(masks);
+      std::string text;
+      for (int n = 0; n < 24; ++n) {
+        const auto mask = constraint.mask();
+        if (!mask) break;  // schema_fuel
+        std::vector<TokenId> allowed;
+        for (TokenId id = 0; id < static_cast<TokenId>(tokens_.size()); ++id, ++n_pairs) {
+          const auto accepted = constraint.accept(id);
+          if (!accepted) return n_pairs;
+          if (*accepted) constraint.rollback(1);
+          if (*accepted) allowed.push_back(id);
+          EXPECT_EQ((*mask)->allows(id), *accepted)
+              << schema << " behind " << text << ": " << tokens_[static_cast<std::size_t>(id)];
+        }
+        if (allowed.empty() || testing::Test::HasFailure()) break;
+        const TokenId chosen = allowed[random() % allowed.size()];
+        EXPECT_TRUE(*constraint.accept(chosen));
+        text += tokens_[static_cast<std::size_t>(chosen)];
+      }
+    }
+    return n_pairs;
+  }
+
+ private:
+  std::vector<std::string> tokens_ = name_tokens();
+  std::shared_ptr<SharedStrings> strings_ =
+      std::make_shared<SharedStrings>(std::make_shared<TokenTrie>(TokenTrie::make(
+          std::vector<std::string_view>(tokens_.begin(), tokens_.end()), {})));
+};
+
+std::size_t given_number(const char* variable, std::size_t otherwise) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+}
+
+TEST(SchemaNames, MasksAllowWhatIsAccepted) {
+  std::mt19937 random(static_cast<std::uint32_t>(given_number("WICK_TEST_SEED", 3)));
+  NameMasks masks;
+  const std::size_t wanted = given_number("WICK_TEST_PAIRS", 500'000);
+  std::size_t n_pairs = 0;
+  while (n_pairs < wanted && !HasFailure()) {
+    const std::string object = object_schema(random, 2);
+    const std::string schema = one_of(
+        random, object, cat(R"({"type":"array","items":)", object, "}"),
+        cat(R"({"type":"array","uniqueItems":true,"items":)", object, "}"),
+        cat(R"({"type":"array","contains":{"required":["b"]},"items":)", object, "}"));
+    n_pairs += masks.check(
+        schema, {.space = JsonStyle::Space(random() % 3), .has_order = random() % 2 == 0}, random);
+  }
+}
+
+// A second name within the token may be the one that came first.
+TEST(SchemaNames, ATokenMayHoldTwoNames) {
+  const std::vector<std::string> tokens = {
+      "{\"", "a", "b", "\":0,\"a\":", "\":0,\"aa\":", "aa", "\":0}", "\\u0061",
+      "\":0,\"\\u0061\":"};
+  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
+  const auto trie = std::make_shared<TokenTrie>(TokenTrie::make(views, {}));
+  auto made = SchemaRecognizer::parse(
+      R"({"type":"object","additionalProperties":{"type":"integer"}})",
+      {.space = JsonStyle::Space::kNone, .has_order = false});
+  ASSERT_TRUE(made);
+  Constraint constraint(std::make_shared<TokenMasks>(*std::move(made), trie));
+  const auto allowed = [&] {
+    std::vector<TokenId> out;
+    for (TokenId id = 0; id < static_cast<TokenId>(tokens.size()); ++id) {
+      if ((*constraint.mask())->allows(id)) out.push_back(id);
+    }
+    return out;
+  };
+  ASSERT_TRUE(*constraint.accept(0));
+  EXPECT_EQ(allowed(), (std::vector<TokenId>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  ASSERT_TRUE(*constraint.accept(1));
+  EXPECT_EQ(allowed(), (std::vector<TokenId>{0, 1, 2, 4, 5, 6, 7}));
+  ASSERT_TRUE(*constraint.accept(7));
+  EXPECT_EQ(allowed(), (std::vector<TokenId>{0, 1, 2, 3, 5, 6, 7, 8}));
+}
+
+}  // namespace
+}  // namespace wick::grammar

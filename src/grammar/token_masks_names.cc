@@ -1,0 +1,169 @@
+// Masks within names of JSON objects (Recognizer::OpenName). Behind nearly every name of an open
+// object the same may come. So the tokens that end some name of the vocabulary's are not tried one
+// by one: the texts that may come behind a name are found once for each object, and tokens that end
+// a name are allowed if they have one of them. What is left are the tokens that end one of the few
+// names that have a value of their own or have come already, and those that go as far as a second
+// name.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "grammar/limits.h"
+#include "grammar/token_masks.h"
+
+namespace wick::grammar {
+namespace {
+
+bool has_bit(const TokenBits& bits, std::uint32_t i) noexcept {
+  return i / 64 < bits.size() && (bits[i / 64] >> (i % 64) & 1U) != 0;
+}
+
+}  // namespace
+
+// False where the recognizer failed.
+bool TokenMasks::find_in_name(StateId state, const OpenName& name) {
+  const Mask known = mask_of_names(name.behind, state);
+  if (known == nullptr) return false;
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
+  scratch_.assign(trie_->plain_bits().size(), 0);
+  known->fill(scratch_);
+  base_ = plain_mask_;
+  bool is_found = true;
+  for (const std::string& rest : name.own) {
+    const auto its = trie_->name_ends().find(rest);
+    if (its == trie_->name_ends().end()) continue;
+    for (const TokenTrie::NameEnd& end : its->second) {
+      const auto i = static_cast<std::size_t>(end.token);
+      scratch_[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+    }
+    is_found = is_found && walk_own_name(state, its->second);
+  }
+  is_found = is_found && walk(trie_->behind_members(), state, true);
+  recognizer_->end_walk();
+  return is_found;
+}
+
+// Tokens that end the same name; those that begin alike are neighbors.
+bool TokenMasks::walk_own_name(StateId state, std::span<const TokenTrie::NameEnd> ends) {
+  std::string_view before;
+  std::size_t n_alive = 0;  // bytes of `before` behind which path_ has a state
+  path_[0].state = state;
+  for (const TokenTrie::NameEnd& end : ends) {
+    const std::string_view bytes = trie_->bytes(end.token);
+    std::size_t n = 0;
+    while (n < before.size() && n < bytes.size() && before[n] == bytes[n])
+      ++n;
+    if (n > n_alive) continue;  // it has the byte that was dead
+    for (; n < bytes.size(); ++n) {
+      const StateId next =
+          recognizer_->step(path_[n].state, static_cast<unsigned char>(bytes[n]));
+      if (next == kFailedState) return false;
+      if (next == kDeadState) break;
+      path_[n + 1].state = next;
+    }
+    n_alive = n;
+    before = bytes;
+    if (n == bytes.size()) allow(std::span(&end.token, 1));
+  }
+  return true;
+}
+
+// The tokens that may come in a name that has no own way on, from `state` within one; null where
+// the recognizer failed.
+TokenMasks::Mask TokenMasks::mask_of_names(StateId behind, StateId state) {
+  if (const auto known = name_masks_.find(behind); known != name_masks_.end()) return known->second;
+  const auto texts = signature_of_name(behind);
+  if (!texts) return nullptr;
+  Mask& out = name_mask_ids_[*texts];
+  if (out == nullptr) {
+    if (spelled_.empty() && !find_spelled(state)) return nullptr;
+    scratch_ = trie_->plain_bits();
+    if (plain_mask_ == nullptr) plain_mask_ = mask_of_scratch(nullptr);
+    const auto allow_spelled = [&](TokenId id) {
+      if (has_bit(spelled_, static_cast<std::uint32_t>(id))) allow(std::span(&id, 1));
+    };
+    for (const TokenId id : trie_->within_names())
+      allow_spelled(id);
+    for (const auto& [name, ends] : trie_->name_ends()) {
+      for (const TokenTrie::NameEnd& end : ends) {
+        if (end.behind == TokenTrie::kNothing || has_bit(behind_[*texts], end.behind))
+          allow_spelled(end.token);
+      }
+    }
+    out = mask_of_scratch(plain_mask_);
+    cache_bytes_ += kEntryBytes;
+  }
+  cache_bytes_ += kEntryBytes;
+  return name_masks_[behind] = out;
+}
+
+// What a name's quote comes behind is spelled alike in all open names.
+bool TokenMasks::find_spelled(StateId state) {
+  auto* const exits = std::exchange(exits_, nullptr);
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
+  scratch_.assign(trie_->plain_bits().size(), 0);
+  stops_at_quotes_ = true;
+  const bool is_found = walk(trie_->quoted(), state, true);
+  stops_at_quotes_ = false;
+  recognizer_->end_walk();
+  exits_ = exits;
+  if (is_found) spelled_ = scratch_;
+  return is_found;
+}
+
+// Which of TokenTrie::behind_names() may come at `behind`.
+std::optional<TokenMasks::Signature> TokenMasks::signature_of_name(StateId behind) {
+  auto* const exits = std::exchange(exits_, nullptr);
+  const TokenTrie::Tree& tree = trie_->behind_names();
+  TokenBits found(tree.tokens.size() / 64 + 1);
+  bool is_found = true;
+  for (std::size_t i = 0; i < tree.nodes.size() && is_found; i = tree.nodes[i].end) {
+    scratch_.assign(found.size(), 0);
+    recognizer_->begin(kMaskFuel);
+    const StateId value = tree.nodes[i].byte == ':' ? recognizer_->step(behind, ':') : kDeadState;
+    const auto parts = recognizer_->parts(value);
+    if (const WithinBehind* its = parts ? value_behind_name(parts->within, i) : nullptr) {
+      scratch_ = behind_[its->set];
+      allow(tree.tokens_at(tree.nodes[i]));
+      is_found = walk_exits(its->exits, parts->behind);
+    } else {
+      recognizer_->begin(kMaskFuel);
+      recognizer_->begin_walk();
+      is_found = walk(tree, i, tree.nodes[i].end, behind, true);
+      recognizer_->end_walk();
+    }
+    for (std::size_t k = 0; k < found.size(); ++k)
+      found[k] |= scratch_[k];
+  }
+  exits_ = exits;
+  if (!is_found) return std::nullopt;
+  scratch_ = std::move(found);
+  return signature_of_scratch();
+}
+
+// The texts within a value that begins at `state`, behind the node `colon`; null where the
+// recognizer failed.
+const TokenMasks::WithinBehind* TokenMasks::value_behind_name(StateId state, std::size_t colon) {
+  const auto known = behind_names_.find(state);
+  if (known != behind_names_.end()) return &known->second;
+  const TokenTrie::Tree& tree = trie_->behind_names();
+  WithinBehind out;
+  exits_ = &out.exits;
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
+  scratch_.assign(tree.tokens.size() / 64 + 1, 0);
+  const bool is_found = walk(tree, colon + 1, tree.nodes[colon].end, state, true);
+  recognizer_->end_walk();
+  exits_ = nullptr;
+  if (!is_found) return nullptr;
+  out.set = signature_of_scratch();
+  out.exits.shrink_to_fit();
+  cache_bytes_ += kEntryBytes + out.exits.size() * sizeof(TrieExit);
+  return &(behind_names_[state] = std::move(out));
+}
+
+}  // namespace wick::grammar
