@@ -308,9 +308,9 @@ Stream Commands::shift(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   e.run_traps_now(0, s);
   if (is_one) {
     s.args.erase(s.args.begin());
-  } else {
-    s.args.clear();
-    s.has_args = false;
+  } else if (s.has_args) {  // some of them
+    const Value one = any_of(s.args);
+    s.args.assign(1, {.value = one, .span = argv[0].span, .is_many = true});
   }
   return Stream::none();
 }

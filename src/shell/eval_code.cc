@@ -213,7 +213,7 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   State copy = e.new_shell(s);
   const auto args_from = [&](std::size_t first) {
     copy.args.clear();
-    copy.zero = Value::unknown();
+    copy.zero = any_of(argv);
     if (first < argv.size())
       copy.args.assign(argv.begin() + static_cast<std::ptrdiff_t>(first), argv.end());
     copy.has_args = true;

@@ -1,6 +1,7 @@
 // Effects as they are noted: limits, places, paths and what is special about them; check() and
 // judge().
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/strings.h"
@@ -29,6 +30,7 @@ bool Evaluator::step(Span span) {
 
 void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span, std::string why) {
   if (outer_ != nullptr) span = *outer_;
+  reads_keys_ = reads_keys_ || kind == EffectKind::kReadsCredentials;
   // Root's `sudo` lifts nothing, but what root fetches runs with all rights.
   const bool is_foreign_code = kind == EffectKind::kFetchedCode || kind == EffectKind::kDecodedCode;
   const bool is_lifted = profile_.is_root ? is_foreign_code : lifted_ > 0;
@@ -39,7 +41,13 @@ void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span,
     });
     if (!is_worse) return;
   }
-  const bool is_seen = std::any_of(effects_.begin(), effects_.end(), [&](const Effect& e) {
+  if (span.begin > newest_) {  // most are: the effects before are of other places
+    newest_ = span.begin;
+    first_newest_ = effects_.size();
+  }
+  const std::size_t first = span.begin == newest_ ? first_newest_ : 0;
+  const auto others = std::span(effects_).subspan(first);
+  const bool is_seen = std::any_of(others.begin(), others.end(), [&](const Effect& e) {
     return e.span.begin == span.begin && e.span.end == span.end && e.kind == kind &&
            e.scope == scope && e.is_lifted == is_lifted && e.target == target && e.why == why;
   });

@@ -188,7 +188,7 @@ void Commands::shows_credentials(Evaluator& e, std::string_view verb, const Argv
     const std::string path = text.substr(colon == std::string::npos ? 0 : colon + 1);
     const std::string full = normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : "");
     if (is_credential(full, e.profile_.home) ||
-        (has_wildcard(path) && keys_of_glob(path) == Keys::kMeant))
+        (has_wildcard(path) && is_meant_for_keys(path)))
       e.add(EffectKind::kReadsCredentials, Scope::kNamed, path, arg.span,
             wick::cat("shows ", path, ", which holds credentials"));
   }

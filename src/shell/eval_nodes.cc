@@ -217,7 +217,9 @@ Stream Evaluator::node(const Node& node, State& s, const Stream& in) {
 
 Stream Evaluator::redirected(const Node& node, State& s, const Stream& in) {
   const Stream from = redirects_in(node, s, in);
+  ++n_readers_;
   Stream out = inner_node(node, s, from);
+  --n_readers_;
   redirects_out(node, s, out);
   return out;
 }
@@ -338,10 +340,13 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
   for (const Node& child : node.children) {
     State copy = copy_of(s);  // each command of a pipe runs in a shell of its own
     const std::size_t n_traps = traps_.size();
+    const bool is_last = &child == &node.children.back();
+    n_readers_ += is_last ? 0 : 1;
     through = this->node(child, copy, through);
+    n_readers_ -= is_last ? 0 : 1;
     if (through.is_none) through = Stream::of("");
     const bool is_here = dialect_ == Dialect::kFish ||
-                         (dialect_ == Dialect::kZsh && &child == &node.children.back());
+                         (dialect_ == Dialect::kZsh && is_last);
     if (is_here) {
       s = joined(s, copy);
     } else {

@@ -99,7 +99,7 @@ Value Evaluator::variable(std::string_view name, State& s) {
     if (index == 0) return s.has_args ? s.zero : Value::unknown();
     if (!s.has_args) return Value::unknown();
     for (std::size_t i = 0; i < std::min(index, s.args.size()); ++i) {
-      if (s.args[i].is_many) return Value::unknown();
+      if (s.args[i].is_many) return any_of(s.args);
     }
     if (index <= s.args.size()) return s.args[index - 1].value;
     return Value::exact("");
@@ -381,7 +381,9 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
   const bool is_input = part.kind == PartKind::kProcessSub && part.text == ">";
   const std::size_t n_traps = traps_.size();
   if (is_input) ++concurrent_;
+  ++n_readers_;
   Stream out = list(part.body, copy, is_input ? Stream::unknown() : Stream::none());
+  --n_readers_;
   if (dialect_ != Dialect::kFish) run_traps(n_traps, copy);
   if (is_input) --concurrent_;
   --nested_;

@@ -126,8 +126,11 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
     if (known.letter != letter) continue;
     const bool is_file =
         letter == 'w' || letter == 'a' || letter == 'o' || letter == 'D' || letter == 'm';
+    std::string why;
+    why.reserve(command.size() + 1 + known.why.size());
+    why.append(command).append(" ").append(known.why);
     return add(known.kind, is_file ? Scope::kPattern : Scope::kNone, std::string(command), span,
-               cat(command, " ", known.why));
+               std::move(why));
   }
 }
 
@@ -253,7 +256,7 @@ void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stre
 // grep --include, rg -g: with --files the names alone are printed.
 void Evaluator::apply_name_glob(const Usage& usage, const Arg& glob, Stream& out) {
   const std::string& text = glob.text();
-  if (text.starts_with('!') || (keys_of_glob(text) != Keys::kMeant && !mentions_keys(text))) return;
+  if (text.starts_with('!') || !is_meant_for_keys(text)) return;
   out.keys = Keys::kMeant;
   if (usage.has("--files")) return;
   out.is_secret = true;
@@ -336,12 +339,13 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
       return touch(EffectKind::kReadsNames, arg, s, {});
     case 'r': {
       if (is_stdin) return;
+      const bool reads_keys = std::exchange(reads_keys_, false);
       touch(EffectKind::kReadsContent, arg, s, {});
-      if (is_credential_somewhere(arg)) out.is_secret = true;
+      if (is_credential_somewhere(arg) || reads_keys_) out.is_secret = true;
+      reads_keys_ = reads_keys;
+      if (files_.empty()) return;
       for (const std::string& path : arg.value.set) {
         const std::string full = normal_path(path, s.cwd.empty() ? "" : s.cwd[0]);
-        out.is_secret = out.is_secret || is_credential(full, profile_.home) ||
-                        (arg.is_glob && may_be_credential(full, profile_.home));
         if (const auto file = files_.find(full); file != files_.end()) {
           out.is_fetched = out.is_fetched || file->second.is_fetched;
           out.is_decoded = out.is_decoded || file->second.is_decoded;

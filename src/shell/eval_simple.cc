@@ -211,7 +211,8 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   for (const Assignment& a : node.assignments)
     assign(a, s, has_words);
   std::optional<Stream> read;
-  if (!node.redirects.empty()) read = redirects_in(node, s, in);
+  const bool has_redirects = !node.redirects.empty();
+  if (has_redirects) read = redirects_in(node, s, in);
   const Stream& from = read ? *read : in;
   out.is_none = true;
   // zsh runs `cat` where nothing but redirections stands. bash prints a file in $(<file) alone.
@@ -226,14 +227,16 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     s.exported.insert(one.name);
   const bool was_path = s.is_path_changed;
   if (!argv.empty()) {
-    const bool has_row = !node.redirects.empty() && argv[0].is_exact();
+    const bool has_row = has_redirects && argv[0].is_exact();
     const Row* const row = has_row ? find_row(command_name(argv[0])) : nullptr;
     const bool is_interpreter = row != nullptr && row->has_effect('C');
     const int n_shells = n_shells_;
     for (Arg& arg : argv) {
       if (arg.span.begin == arg.span.end) arg.span = node.span;
     }
+    n_readers_ += has_redirects ? 1 : 0;
     if (!call_alias(node, s, from)) out = invoke(std::move(argv), s, from);
+    n_readers_ -= has_redirects ? 1 : 0;
     if (is_interpreter || n_shells_ > n_shells) note_socket(node, s);
   }
   if (!before.empty()) s.is_path_changed = was_path;
@@ -368,8 +371,8 @@ Stream Evaluator::invoke_one(std::vector<Arg>& argv, State& s, const Stream& in)
     return Stream::unknown();
   }
   if (first.value.set.size() == 1) {
-    const std::string name = first.value.set[0];
-    first.value = Value::exact(name);
+    first.value = Value::exact(std::move(first.value.set[0]));
+    const std::string name = first.text();
     return invoke_name(name, argv, s, in);
   }
   const StringSet names = first.value.set;
@@ -477,7 +480,7 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
   } else if (s.is_path_changed && !is_builtin(name)) {
     unknown(span, name, cat("PATH was changed: ", name, " may be another program"));
   }
-  const bool is_of_keys = prints_names_of_keys(plain, argv);  // argv may change
+  const bool is_of_keys = n_readers_ > 0 && prints_names_of_keys(plain, argv);  // argv may change
   Stream out = plain.size() == name.size() ? run_command(name, argv, s, in)
                                            : run_command(std::string(plain), argv, s, in);
   if (is_of_keys) out.keys = Keys::kMeant;
@@ -505,7 +508,8 @@ void Evaluator::note_input(const std::string& name, const std::vector<Arg>& argv
 Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, State& s,
                               const Stream& in) {
   if (n_known_inputs_ > 0) note_input(name, argv);
-  if (name == "break" || name == "continue" || name == "return") leave(name, argv.size() > 1, s);
+  const std::string_view word = name;
+  if (word == "break" || word == "continue" || word == "return") leave(name, argv.size() > 1, s);
   if (dialect_ == Dialect::kZsh || dialect_ == Dialect::kFish) {
     const std::string own = (dialect_ == Dialect::kZsh ? "zsh:" : "fish:") + name;
     const Row* const row = find_row(own);
@@ -514,12 +518,11 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
   }
   const Row* const row = find_row(name);
   // The help of a tool with a language of its own; a shell and its builtins have rows' options.
-  const bool asks_help = row != nullptr && argv.size() == 2 && argv[1].is_exact() &&
-                         argv[1].text().starts_with("--") &&
-                         (argv[1].text() == "--version" || argv[1].text() == "--help") &&
+  const std::string_view asked = argv.size() == 2 && argv[1].is_exact() ? argv[1].text() : "";
+  const bool asks_help = row != nullptr && (asked == "--version" || asked == "--help") &&
                          !is_builtin(name) && row->has_effect('+') && !row->has_effect('C');
   if (asks_help) {
-    apply_calls(*row, argv[1].text() == "--version", argv.front().span, name);
+    apply_calls(*row, asked == "--version", argv.front().span, name);
     return Stream::unknown();
   }
   if (const Command* command = find_command(name, row)) return command->run(*this, argv, s, in);

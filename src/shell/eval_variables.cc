@@ -20,6 +20,8 @@ bool is_hook(std::string_view name) {
       "MAKEFILES RUSTC RUSTC_WRAPPER ACKRC BZIP2 GMON_OUT_PREFIX GNUPGHOME GOFLAGS GOROOT "
       "GOTOOLCHAIN GZIP LLVM_PROFILE_FILE MALLOC_TRACE NROFF SQLITE_HISTORY SSLKEYLOGFILE TAPE "
       "TAR_RSH UNZIP XZ_DEFAULTS ZIPINFO ";
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (std::none_of(name.begin(), name.end(), is_upper)) return name.starts_with("npm_");
   if (kNames.find(cat(" ", name, " ")) != std::string_view::npos) return true;
   for (const std::string_view begin :
        {"LD_",   "DYLD_",   "GIT_",       "PYTHON", "PERL",    "RUBY",   "NODE_", "BASH_FUNC",
@@ -107,10 +109,11 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
     if (level_of_code(text, s) == Level::kCritical)
       run_code(text, span, s, Stream::none(), dialect_);
   }
-  if (is_hook(name) && is_prefix && name != "IFS" && name != "HOME")
+  const bool changes_programs = is_hook(name);
+  if (changes_programs && is_prefix && name != "IFS" && name != "HOME")
     return unknown(span, std::string(name),
                    cat("the variable ", name, " makes the command run or read something else"));
-  if (is_hook(name))
+  if (changes_programs)
     return add(EffectKind::kShellHooks, Scope::kNone, std::string(name), span,
                cat("sets ", name, ", which changes what later commands do"));
   if (is_prefix && !is_plain_name(name))

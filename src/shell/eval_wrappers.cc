@@ -188,7 +188,7 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   while (first < argv.size() && is_assignment(argv[first], name)) {
     const std::size_t equals = argv[first].text().find('=');
     const Value value = argv[first].is_exact() ? Value::exact(argv[first].text().substr(equals + 1))
-                                               : Value::unknown();
+                                               : unknown_like(argv[first].value);
     e.note_assignment(name, value, argv[first].span, true, copy);
     copy.variables[name] = {.value = value};
     copy.exported.insert(name);

@@ -242,6 +242,8 @@ class Evaluator {
   Dialect dialect_;
   std::string start_ = {};  // the profile's cwd, normal
   std::vector<Effect> effects_;
+  int newest_ = -1;                // the last place in the text of an effect so far
+  std::size_t first_newest_ = 0;   // the first effect of that place
   std::vector<Call> made_;  // calls so far, at most kMaxCalls
   std::map<const Node*, std::vector<std::string>> argument_names_;  // fish: function -a
   std::map<std::string, std::optional<Variable>, std::less<>>* locals_ = nullptr;  // of the call
@@ -257,6 +259,7 @@ class Evaluator {
   const Span* outer_ = nullptr;                    // the place of nested text
   int concurrent_ = 0;                             // pipes and background jobs around
   int invoked_ = 0;                                // commands that stand behind one another now
+  int n_readers_ = 0;  // around: pipes, substitutions and files that take the output
   int nested_ = 0;
   int n_traps_ = 0;
   std::vector<Trap> traps_;  // of the shells around
@@ -269,6 +272,7 @@ class Evaluator {
   std::size_t words_ = 0;   // that commands have, each time that they run
   Taken taken_ = Taken::kNothing;
   int n_known_inputs_ = 0;      // texts around that commands read: taken_ counts for these alone
+  bool reads_keys_ = false;     // an effect said so
   bool is_in_traps_ = false;    // their assignments count as others do
   bool is_user_scope_ = false;  // systemctl --user
   bool is_dry_ = false;         // apt-get -s

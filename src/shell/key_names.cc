@@ -328,15 +328,12 @@ Keys KeyNames::keys_of(const NameSet& names) const noexcept {
 
 namespace {
 
-Keys keys_of_one(const NamePattern& pattern) {
-  const KeyNames names({pattern}, {""});
-  return names.keys_of(names.chosen_by(pattern).may);
-}
-
-// Whether one of the globs matches a key of the list, and none matches an ordinary name.
-bool is_meant_for_keys(const std::vector<std::string>& globs, bool is_name) {
+// Whether one of the globs spells out a key or matches one of the list, and none matches an
+// ordinary name.
+bool are_meant_for_keys(const std::vector<std::string>& globs, bool is_name) {
   const auto may_be = [](std::string_view glob) { return is_in_list(glob, true); };
-  if (std::none_of(globs.begin(), globs.end(), may_be)) return false;
+  bool has_key = std::any_of(globs.begin(), globs.end(), has_key_word);
+  if (!has_key && std::none_of(globs.begin(), globs.end(), may_be)) return false;
   const auto matches = [&](std::size_t i) {
     if (is_name) return any_may_match(globs, last_name(kList[i]));
     for (std::size_t k = 0; k < kBefore.size(); ++k) {
@@ -344,7 +341,6 @@ bool is_meant_for_keys(const std::vector<std::string>& globs, bool is_name) {
     }
     return false;
   };
-  bool has_key = false;
   for (std::size_t i = 0; i < kKeys && !has_key; ++i)
     has_key = matches(i);
   for (std::size_t i = kKeys; i < kList.size() && has_key; ++i)
@@ -360,8 +356,9 @@ NamePattern pattern_of_glob(std::string_view glob) {
 
 }  // namespace
 
-Keys keys_of_glob(std::string_view glob) {
-  return keys_of_one(pattern_of_glob(glob));
+bool is_meant_for_keys(std::string_view glob) {
+  const NamePattern pattern = pattern_of_glob(glob);
+  return are_meant_for_keys(globs_of(pattern), pattern.kind == NamePattern::kName);
 }
 
 bool mentions_keys(std::string_view word) {
@@ -376,9 +373,8 @@ bool mentions_keys(std::string_view word) {
     return kKeyNames.text().find(lower) != std::string_view::npos &&
            kOtherNames.text().find(lower) == std::string_view::npos;
   }
-  const NamePattern glob = pattern_of_glob(lower);
-  return is_meant_for_keys(globs_of(glob), glob.kind == NamePattern::kName) ||
-         is_meant_for_keys(
+  return is_meant_for_keys(lower) ||
+         are_meant_for_keys(
              globs_of({.kind = NamePattern::kRegex, .text = cat(".*", lower, ".*")}), false);
 }
 

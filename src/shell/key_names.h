@@ -47,7 +47,7 @@ class KeyNames {
 };
 
 // One glob for all: rg -g, grep --include.
-Keys keys_of_glob(std::string_view glob);
+bool is_meant_for_keys(std::string_view glob);
 
 // A word of a command that prints names: `locate id_rsa`, `grep '\.ssh'`.
 bool mentions_keys(std::string_view word);

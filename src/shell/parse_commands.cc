@@ -152,9 +152,10 @@ bool Parser::redirects(Node& out) {
 namespace {
 
 bool declares(std::string_view name) noexcept {
+  if (name.size() < 5) return name == "eval";  // most names are short
   return name == "declare" || name == "typeset" || name == "export" || name == "readonly" ||
-         name == "local" || name == "alias" || name == "eval" || name == "integer" ||
-         name == "float" || name == "private";
+         name == "local" || name == "alias" || name == "integer" || name == "float" ||
+         name == "private";
 }
 
 }  // namespace

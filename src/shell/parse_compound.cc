@@ -8,23 +8,32 @@ namespace wick::shell {
 
 namespace {
 
-bool begins_reserved(char c) noexcept {
+// Most commands do not begin as one of the reserved words does.
+bool begins_reserved(char c, char next) noexcept {
   switch (c) {
     case '{':
     case '}':
     case '[':
     case ']':
     case '!':
-    case 'c':  // case, coproc
-    case 'd':  // do, done
-    case 'e':  // elif, else, esac
-    case 'f':  // fi, for, function
-    case 'i':  // if
-    case 's':  // select
-    case 't':  // then
-    case 'u':  // until
-    case 'w':  // while
       return true;
+    case 'c':  // case, coproc
+      return next == 'a' || next == 'o';
+    case 'd':  // do, done
+      return next == 'o';
+    case 'e':  // elif, else, esac
+      return next == 'l' || next == 's';
+    case 'f':  // fi, for, function
+      return next == 'i' || next == 'o' || next == 'u';
+    case 'i':  // if
+      return next == 'f';
+    case 's':  // select
+      return next == 'e';
+    case 't':  // then
+    case 'w':  // while
+      return next == 'h';
+    case 'u':  // until
+      return next == 'n';
     default:
       return false;
   }
@@ -46,7 +55,7 @@ bool Parser::compound(Node& out, bool& is_compound) {
     }
     return group(out, ')');
   }
-  const std::string text = begins_reserved(cur()) ? ahead() : "";
+  const std::string text = begins_reserved(cur(), look(1)) ? ahead() : "";
   const std::string_view word = text;
   if (word.empty()) {
     is_compound = false;

@@ -207,9 +207,8 @@ Glob split_glob(std::string_view path) {
 }
 
 bool is_in_system(std::string_view path) {
-  return std::any_of(kTops.begin(), kTops.end(), [&](auto top) {
-    return below(path, top) && top != "/mnt" && top != "/media";
-  });
+  const std::string_view top = path.substr(0, path.find('/', 1));
+  return is_system_tree(top) && top != "/mnt" && top != "/media";
 }
 
 bool is_in_a_home(std::string_view path, std::string_view home) {
@@ -470,14 +469,19 @@ bool may_be_credential(std::string_view pattern, std::string_view home) noexcept
                                                "/.env",
                                                "/.kube/config",
                                                "/.config/gh/hosts.yml"};
-  const auto matches = [&](std::string_view file) { return path_may_match(pattern, file); };
+  const std::string_view begin = pattern.substr(0, pattern.find_first_of("*?["));
+  const auto matches = [&](std::string_view file) {
+    return file.starts_with(begin) && path_may_match(pattern, file);
+  };
   if (std::any_of(std::begin(kSystem), std::end(kSystem), matches)) return true;
   const std::size_t slash = pattern.rfind('/');
   const std::string_view last = pattern.substr(slash == std::string_view::npos ? 0 : slash + 1);
   if (last.starts_with('.') && may_match(last, ".env")) return true;
   if (home.empty()) return std::any_of(std::begin(kHome), std::end(kHome), matches);
+  if (!home.starts_with(begin.substr(0, home.size()))) return false;
+  std::string full(home);
   return std::any_of(std::begin(kHome), std::end(kHome), [&](std::string_view file) {
-    std::string full(home);
+    full.resize(home.size());
     full += file;
     return matches(full);
   });

@@ -362,15 +362,16 @@ void Reader::place_operands() {
   }
 }
 
-bool is_named(const Row& row, std::string_view name) noexcept {
+// The one of the row's names that is `name`, "" if there is none.
+std::string_view named(const Row& row, std::string_view name) noexcept {
   std::string_view names = row.name();
   while (names.size() > name.size()) {
-    if (names.starts_with(name) && names[name.size()] == '|') return true;
+    if (names.starts_with(name) && names[name.size()] == '|') return names.substr(0, name.size());
     const std::size_t bar = names.find('|');
-    if (bar == std::string_view::npos) return false;
+    if (bar == std::string_view::npos) return "";
     names.remove_prefix(bar + 1);
   }
-  return names == name;
+  return names == name ? names : "";
 }
 
 }  // namespace
@@ -389,7 +390,7 @@ const Row* find_row(std::string_view name) noexcept {
   for (const RowTable* table : kTables) {
     const std::span<const Row> rows = table->rows;
     const std::size_t at = find_name(table->slots, hash, rows.size(),
-                                     [&](std::size_t i) { return is_named(rows[i], name); });
+                                     [&](std::size_t i) { return !named(rows[i], name).empty(); });
     if (at < rows.size()) return &rows[at];
   }
   return nullptr;
@@ -398,7 +399,7 @@ const Row* find_row(std::string_view name) noexcept {
 std::string_view printed_name(const Row& row, std::string_view name) noexcept {
   static constexpr std::string_view kPrefixes[] = {"zsh:", "fish:", "cloud:"};
   const bool has_prefix = row.name().find(':') != std::string_view::npos;
-  if (row.name() == name && !has_prefix) return row.name();
+  if (const std::string_view one = named(row, name); !one.empty() && !has_prefix) return one;
   std::string_view first, own;
   each_name(row.name(), [&](std::string_view one) {
     for (std::size_t i = 0; has_prefix && i < std::size(kPrefixes); ++i)

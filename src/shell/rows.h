@@ -104,16 +104,16 @@ struct Usage {
     const Arg* arg = nullptr;
   };
 
-  std::vector<Item> items = {};  // arguments of options, then operands, with roles
-  std::vector<std::pair<char, Span>> effects = {};
-  std::vector<std::pair<std::string, Span>> unknown = {};  // options that are in no row; "": a word
-                                                           // that is not known and may be one
+  List<Item> items = {};  // arguments of options, then operands, with roles
+  List<std::pair<char, Span>> effects = {};
+  List<std::pair<std::string, Span>> unknown = {};  // options that are in no row; "": a word
+                                                    // that is not known and may be one
   std::size_t rest = 0;  // index of the first argument behind `c` or `v`, 0 if none
   char rest_role = '.';
   bool is_help = false;                        // --help or --version: nothing else happens
-  std::vector<std::string_view> options = {};  // names as the row spells them: "-n", "--number"
+  List<std::string_view> options = {};         // names as the row spells them: "-n", "--number"
   std::size_t n_operands = 0;
-  std::vector<std::unique_ptr<Arg>> attached = {};  // arguments that are parts of words: -ofile
+  List<std::unique_ptr<Arg>> attached = {};  // arguments that are parts of words: -ofile
 
   std::span<const Item> operands() const noexcept { return std::span(items).last(n_operands); }
 

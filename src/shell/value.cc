@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "shell/limits.h"
+#include "shell/paths.h"
 
 namespace wick::shell {
 
@@ -68,6 +69,14 @@ bool is_digits(const Value& v) {
   return true;
 }
 
+// What is left of a known name once it is one of others.
+Keys keys_of(const Value& v) {
+  const bool has_key =
+      v.is_known && std::any_of(v.set.begin(), v.set.end(),
+                                [](const std::string& s) { return is_credential(s, ""); });
+  return has_key ? Keys::kMeant : v.keys;
+}
+
 }  // namespace
 
 Value join(const Value& a, const Value& b) {
@@ -90,7 +99,7 @@ Value join(const Value& a, const Value& b) {
   out.is_number = is_digits(a) && is_digits(b);
   if (out.is_number) out.prefix.clear();
   out.is_secret = a.is_secret || b.is_secret;
-  out.keys = std::max(a.keys, b.keys);
+  out.keys = std::max(keys_of(a), keys_of(b));
   out.is_fetched = a.is_fetched || b.is_fetched;
   out.may_be_empty = !out.is_number && !out.is_below;
   return out;
@@ -215,6 +224,13 @@ bool Arg::may_be_option() const noexcept {
   }
   if (value.is_number || value.is_below) return false;
   return value.prefix.empty() || value.prefix[0] == '-';
+}
+
+Value any_of(std::span<const Arg> args) {
+  Value out = Value::unknown();
+  for (const Arg& arg : args)
+    out = join(out, arg.value);
+  return out;
 }
 
 bool may_be_many_options(const Arg& arg) noexcept {

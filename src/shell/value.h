@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -140,6 +141,9 @@ struct Arg {
   // May be an option: unknown without a beginning that forbids it.
   bool may_be_option() const noexcept;
 };
+
+// One of them, it is not known which, or nothing.
+Value any_of(std::span<const Arg> args);
 
 // Text that is not known and becomes several words: `$(cat f)` may be "a -o b".
 bool may_be_many_options(const Arg& arg) noexcept;
