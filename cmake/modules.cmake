@@ -34,7 +34,7 @@ set(WICK_NEEDS_grammar nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_local nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_remote PkgConfig::SIMDJSON)
 set(WICK_NEEDS_server PkgConfig::SIMDJSON PkgConfig::PROMETHEUS)
-set(WICK_NEEDS_http wick_late_headers nlohmann_json::nlohmann_json)  # Boost.Beast and Asio are headers alone
+set(WICK_NEEDS_http wick_late_headers nlohmann_json::nlohmann_json)  # Boost.Beast is headers alone
 set(WICK_NEEDS_route wick_late_headers)
 set(WICK_NEEDS_cli CLI11::CLI11 wick_late_headers)
 set(WICK_TEST_NEEDS_hub PkgConfig::LIBZIP)

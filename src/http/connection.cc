@@ -12,12 +12,6 @@
 
 namespace wick::http {
 
-namespace {
-
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
-}  // namespace
-
 Connection::Connection(Site& site, std::unique_ptr<Stream> stream, Peer peer)
     : site_(site),
       stream_(std::move(stream)),
@@ -28,19 +22,21 @@ Connection::Connection(Site& site, std::unique_ptr<Stream> stream, Peer peer)
 
 void Connection::start() {
   enter(Phase::kOpening, site_.limits.head_ms);
-  stream_->open([self = shared_from_this()](bool is_ok, std::size_t) {
-    if (self->is_closed()) return;
-    if (!is_ok) return self->close();
-    self->phase_ = Phase::kReading;  // under the same deadline
-    self->is_timed_head_ = true;
-    self->read();
-  });
+  stream_->open(*this);
+}
+
+void Connection::on_open(bool is_ok) {
+  if (is_closed()) return;
+  if (!is_ok) return close();
+  if (phase_ != Phase::kOpening) return;  // start_refused()
+  phase_ = Phase::kReading;               // under the same deadline
+  is_timed_head_ = true;
 }
 
 void Connection::start_refused(const Refusal& refusal) {
   enter(Phase::kReading, site_.limits.linger_ms);
+  stream_->open(*this);
   refuse(refusal);
-  read();
 }
 
 void Connection::close() {
@@ -100,25 +96,37 @@ void Connection::on_timer() {
   arm();
 }
 
-void Connection::read() {
-  if (is_reading_ || is_closed()) return;
-  // Answers wait for the client to take some: it may wait, too.
-  if (phase_ == Phase::kReading && ahead_.size() >= kMaxAheadBytes) return;
-  is_reading_ = true;
-  stream_->read(buffer_, [self = shared_from_this()](bool is_ok, std::size_t n) {
-    self->is_reading_ = false;
-    if (self->is_closed()) return;
-    const auto done = catch_bad_alloc([&]() -> Result<void> {
-      self->on_read(is_ok, n);
-      return {};
-    });
-    if (!done) self->close();
+// An exception (std::bad_alloc) ends this connection alone.
+template <class Work>
+void Connection::guarded(const Work& work) {
+  const auto done = catch_bad_alloc([&]() -> Result<void> {
+    work();
+    return {};
+  });
+  if (!done) close();
+}
+
+// Behind the handler that runs now.
+void Connection::later(void (Connection::*work)()) {
+  site_.loop.defer([self = shared_from_this(), work] {
+    if (!self->is_closed()) self->guarded([&] { (*self.*work)(); });
   });
 }
 
-void Connection::on_read(bool is_ok, std::size_t n) {
-  if (!is_ok || n == 0) return on_gone(is_ok);
-  const std::string_view bytes(buffer_.data(), n);
+void Connection::read() {
+  // Answers wait for the client to take some: it may wait, too.
+  stream_->set_reading(phase_ != Phase::kReading || ahead_.size() < kMaxAheadBytes);
+}
+
+void Connection::on_bytes(std::string_view bytes) {
+  if (is_closed()) return;
+  guarded([&] {
+    take_bytes(bytes);
+    if (!is_closed()) read();
+  });
+}
+
+void Connection::take_bytes(std::string_view bytes) {
   switch (phase_) {
     case Phase::kReading:
       ahead_ += bytes;
@@ -135,17 +143,17 @@ void Connection::on_read(bool is_ok, std::size_t n) {
     default:
       break;  // dropped: nobody answers it any more
   }
-  read();
 }
 
 // What was answered before the client's end still goes out to it, as after
 // `printf 'GET / …' | nc`; what is under way ends.
 void Connection::on_gone(bool is_clean) {
+  if (is_closed()) return;
   const bool owes =
       phase_ == Phase::kEnding || (phase_ == Phase::kReading && outbox_.pending() > 0);
   if (!is_clean || !owes) return close();
   ends_after_ = true;
-  end();
+  guarded([&] { end(); });
 }
 
 void Connection::serve() {
@@ -155,7 +163,7 @@ void Connection::serve() {
   }
   is_serving_ = false;
   flush();
-  read();
+  if (!is_closed()) read();
 }
 
 bool Connection::serve_step() {
@@ -320,7 +328,7 @@ void Connection::end() {
   if (phase_ == Phase::kEnding || phase_ == Phase::kLingers) return;
   exchange_.reset();
   enter(Phase::kEnding, 0);
-  if (outbox_.pending() == 0) return on_written(true);
+  if (outbox_.pending() == 0) return on_written();
   flush();
   read();
 }
@@ -328,23 +336,35 @@ void Connection::end() {
 void Connection::flush() {
   if (is_closed()) return;
   if (outbox_.may_flush()) {
-    outbox_.flush(*stream_, [self = shared_from_this()](bool is_ok) {
-      if (self->is_closed()) return;
-      const auto done = catch_bad_alloc([&]() -> Result<void> {
-        self->on_written(is_ok);
-        return {};
-      });
-      if (!done) self->close();
-    });
+    if (!outbox_.flush(*stream_)) {
+      later(&Connection::close);
+    } else if (waits_for_room()) {
+      later(&Connection::on_written);
+    }
   }
   arm();
 }
 
-void Connection::on_written(bool is_ok) {
-  if (!is_ok) return close();
+// Whether something goes on when bytes have gone out; nearly always an answer is written at once,
+// and nothing is.
+bool Connection::waits_for_room() const {
+  if (phase_ == Phase::kReading) return !ahead_.empty();
+  if (phase_ == Phase::kAnswering) return exchange_ && exchange_->is_full();
+  return phase_ == Phase::kEnding || phase_ == Phase::kSocket;
+}
+
+void Connection::on_writable() {
+  if (is_closed()) return;
+  guarded([&] {
+    if (!outbox_.resume(*stream_)) return close();
+    on_written();
+  });
+}
+
+void Connection::on_written() {
   if (phase_ == Phase::kEnding && outbox_.pending() == 0) {
     if (ends_after_) return close();
-    stream_->end([self = shared_from_this()](bool, std::size_t) {});
+    stream_->end();
     return enter(Phase::kLingers, site_.limits.linger_ms);
   }
   if (phase_ == Phase::kReading && outbox_.room() > 0) serve();

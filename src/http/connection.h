@@ -1,10 +1,9 @@
 // A client connection: always reads, so that it notices a client that disconnects; passes one
 // request after another to an Exchange, writes its output, and enforces the timeout of each phase.
 // Closing it destroys the exchange, and with it the Work. The loop's thread; kept alive by the
-// server's list and by what is under way on its stream.
+// server's list, and behind that until the handler that closed it is over.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,7 +25,7 @@ struct Peer {
   std::uint64_t client = 0;  // a number for that; 0: none
 };
 
-class Connection final : public std::enable_shared_from_this<Connection> {
+class Connection final : public std::enable_shared_from_this<Connection>, private Stream::Owner {
  public:
   Connection(Site& site, std::unique_ptr<Stream> stream, Peer peer);
   Connection(const Connection&) = delete;
@@ -55,9 +54,12 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool is_closed() const noexcept { return phase_ == Phase::kClosed; }
 
   void enter(Phase phase, std::int64_t ms);  // 0: for as long as it takes
+  void on_open(bool is_ok) override;
+  void on_bytes(std::string_view bytes) override;
+  void on_gone(bool is_clean) override;
+  void on_writable() override;
   void read();
-  void on_read(bool is_ok, std::size_t n);
-  void on_gone(bool is_clean);
+  void take_bytes(std::string_view bytes);
   void serve();       // what has been read
   bool serve_step();  // false: nothing more can be done now
   void on_head();
@@ -69,7 +71,11 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void on_message(std::string text, bool is_text);
   void end();
   void flush();
-  void on_written(bool is_ok);
+  void on_written();
+  bool waits_for_room() const;
+  template <class Work>
+  void guarded(const Work& work);
+  void later(void (Connection::*work)());
   void arm();
   void on_timer();
   void count_body();
@@ -87,9 +93,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::int64_t heard_ns_ = 0;  // of a WebSocket's client
   std::string ahead_;          // read and not yet used
   std::size_t counted_ = 0;    // of the body, in Site::bodies_bytes
-  bool is_reading_ = false, is_serving_ = false, is_timed_head_ = false;
+  bool is_serving_ = false, is_timed_head_ = false;
   bool ends_after_ = false;  // the client has ended: after what is answered, so do we
-  std::array<char, kReadBytes> buffer_;
 };
 
 }  // namespace wick::http

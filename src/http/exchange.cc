@@ -212,7 +212,7 @@ void Exchange::dispatch(Connection& connection, std::string body) {
                   .key_id = key_id_,
                   .tenant = tenant_,
                   .client = client_};
-  auto wake = site_.wakes->add(number_);
+  auto wake = site_.loop.wakes().add(number_);
   if (route_->runs == Where::kWorker) {
     if (auto refused = refuse_early(request)) return take(*std::move(refused));
     if (!is_quick(request)) return run_worker(std::move(request), std::move(wake));

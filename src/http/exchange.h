@@ -39,6 +39,8 @@ class Exchange final : public Writer {
 
   bool is_over() const noexcept { return is_over_; }
 
+  bool is_full() const noexcept { return is_full_; }  // on_room() goes on
+
   std::int64_t beat_at() const noexcept;  // when a heartbeat is due; 0: never
   void beat();
 

@@ -1,6 +1,5 @@
 #include "http/openssl.h"
 
-
 #include "base/late_functions.h"
 
 namespace wick::http {
@@ -10,18 +9,13 @@ namespace {
 // libssl's and, from the library that it needs itself, libcrypto's.
 // clang-format off
 #define WICK_OPENSSL(each) \
-  each(BIO_ctrl) each(BIO_ctrl_pending) each(BIO_free) each(BIO_new_bio_pair) each(BIO_read) \
-  each(BIO_write) each(ERR_clear_error) each(ERR_get_error) each(ERR_lib_error_string) \
-  each(ERR_reason_error_string) each(SSL_CTX_check_private_key) each(SSL_CTX_ctrl) \
-  each(SSL_CTX_free) each(SSL_CTX_get_default_passwd_cb_userdata) each(SSL_CTX_get_ex_data) \
-  each(SSL_CTX_new) each(SSL_CTX_set_alpn_select_cb) \
-  each(SSL_CTX_set_default_passwd_cb_userdata) each(SSL_CTX_set_ex_data) \
-  each(SSL_CTX_set_options) each(SSL_CTX_use_PrivateKey_file) \
-  each(SSL_CTX_use_certificate_chain_file) each(SSL_accept) each(SSL_connect) each(SSL_ctrl) \
-  each(SSL_free) each(SSL_get_error) each(SSL_get_ex_data) each(SSL_get_shutdown) each(SSL_new) \
-  each(SSL_read) each(SSL_select_next_proto) each(SSL_set_bio) each(SSL_set_ex_data) \
-  each(SSL_shutdown) each(SSL_write) each(TLS_client_method) each(TLS_method) \
-  each(TLS_server_method)
+  each(BIO_free) each(BIO_new_bio_pair) each(BIO_read) each(BIO_write) each(ERR_clear_error) \
+  each(ERR_get_error) each(ERR_lib_error_string) each(ERR_reason_error_string) \
+  each(SSL_CTX_check_private_key) each(SSL_CTX_ctrl) each(SSL_CTX_free) each(SSL_CTX_new) \
+  each(SSL_CTX_set_alpn_select_cb) each(SSL_CTX_set_options) each(SSL_CTX_use_PrivateKey_file) \
+  each(SSL_CTX_use_certificate_chain_file) each(SSL_accept) each(SSL_free) each(SSL_get_error) \
+  each(SSL_new) each(SSL_read) each(SSL_select_next_proto) each(SSL_set_bio) each(SSL_shutdown) \
+  each(SSL_write) each(TLS_server_method)
 // clang-format on
 
 LoadedOnce g_once;

@@ -1,4 +1,4 @@
-// OpenSSL's functions that http/ and Boost.Asio call: libssl is loaded (dlopen) when the first
+// OpenSSL's functions that http/ calls: libssl is loaded (dlopen) when the first
 // certificate is read. With libcrypto it took a third of the time of `wick check`.
 #pragma once
 

@@ -1,35 +1,41 @@
 #include "http/outbox.h"
 
 #include <string_view>
-#include <utility>
+
+#include "base/clock.h"
 
 namespace wick::http {
 
-void Outbox::flush(Stream& stream, std::function<void(bool is_ok)> done) {
-  if (!may_flush()) return;
-  writing_.clear();
-  std::swap(writing_, tail_);
-  written_ = 0;
-  progress_ns_ = monotonic_ns();
-  write(stream, std::move(done));
+namespace {
+
+constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
+
+}  // namespace
+
+bool Outbox::flush(Stream& stream) {
+  if (!may_flush()) return true;
+  const auto n = stream.write(std::string_view(bytes_).substr(written_));
+  is_blocked_ = !n || *n < pending();
+  if (!n) return false;
+  written_ += *n;
+  if (!is_blocked_) {
+    bytes_.clear();
+    written_ = 0;
+    progress_ns_ = 0;
+    if (bytes_.capacity() > kKeptBytes) bytes_.shrink_to_fit();
+    return true;
+  }
+  if (*n > 0 || progress_ns_ == 0) progress_ns_ = monotonic_ns();
+  if (written_ > bytes_.size() / 2) {
+    bytes_.erase(0, written_);
+    written_ = 0;
+  }
+  return true;
 }
 
-void Outbox::write(Stream& stream, std::function<void(bool is_ok)> done) {
-  is_writing_ = true;
-  stream.write(std::string_view(writing_).substr(written_),
-               [this, &stream, done = std::move(done)](bool is_ok, std::size_t n) {
-                 is_writing_ = false;
-                 written_ += n;
-                 progress_ns_ = monotonic_ns();
-                 if (is_ok && written_ < writing_.size()) {
-                   write(stream, done);
-                 } else if (is_ok) {
-                   writing_.clear();
-                   written_ = 0;
-                   if (writing_.capacity() > std::size_t{64} << 10) writing_.shrink_to_fit();
-                 }
-                 done(is_ok);
-               });
+bool Outbox::resume(Stream& stream) {
+  is_blocked_ = false;
+  return flush(stream);
 }
 
 }  // namespace wick::http

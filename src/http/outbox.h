@@ -4,10 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
-#include "base/clock.h"
 #include "http/loop.h"
 
 namespace wick::http {
@@ -16,31 +14,31 @@ class Outbox {
  public:
   explicit Outbox(std::size_t limit) : limit_(limit) {}
 
-  std::string& tail() noexcept { return tail_; }
+  std::string& tail() noexcept { return bytes_; }
 
-  std::size_t pending() const noexcept { return tail_.size() + writing_.size() - written_; }
+  std::size_t pending() const noexcept { return bytes_.size() - written_; }
 
   std::size_t room() const noexcept { return pending() < limit_ ? limit_ - pending() : 0; }
 
   // Since when the client has taken nothing of what there is, as monotonic_ns(); 0: it owes
   // nothing.
-  std::int64_t stalled_since() const noexcept { return is_writing_ ? progress_ns_ : 0; }
+  std::int64_t stalled_since() const noexcept { return is_blocked_ ? progress_ns_ : 0; }
 
   // Whether flush() would do anything.
-  bool may_flush() const noexcept { return !is_writing_ && !tail_.empty(); }
+  bool may_flush() const noexcept { return !is_blocked_ && pending() > 0; }
 
-  // Begins to write what is pending. `done`, after each part that went out: whether it did. It must
-  // keep this object and the stream.
-  void flush(Stream& stream, std::function<void(bool is_ok)> done);
+  // Writes what the stream takes; the rest waits for resume(). False: the connection is broken.
+  bool flush(Stream& stream);
+
+  // The stream has room again.
+  bool resume(Stream& stream);
 
  private:
-  void write(Stream& stream, std::function<void(bool is_ok)> done);
-
   std::size_t limit_;
-  std::string tail_, writing_;
+  std::string bytes_;
   std::size_t written_ = 0;
-  bool is_writing_ = false;
-  std::int64_t progress_ns_ = 0;
+  bool is_blocked_ = false;
+  std::int64_t progress_ns_ = 0;  // of one that is blocked
 };
 
 }  // namespace wick::http

@@ -25,7 +25,6 @@ namespace wick::http {
 
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr int kAcceptsAtOnce = 64;             // then others of the loop have their turn
 constexpr std::int64_t kNoDescriptorMs = 100;  // until the next try
 constexpr int kNotSentBytes = 128 << 10;       // in the kernel, of one connection
@@ -89,9 +88,9 @@ struct Server::Accepting {
 
   Listeners listeners;
   std::vector<std::unique_ptr<Watch>> watches, sources;
-  std::unique_ptr<Watch> wakes;
   std::unique_ptr<Timer> retry, last_call, drained;
   std::set<std::shared_ptr<Connection>> connections;
+  std::set<std::shared_ptr<Connection>> closed;  // by the handler that runs now
   std::unordered_map<std::string, int> by_address;
   std::set<const Connection*> refused;
 };
@@ -112,15 +111,14 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options,
   std::random_device random;
   site.seed = std::uint64_t{random()} << 32 | random();
   WICK_TRY(site.keys, load_keys(options.key_file));
-  WICK_TRY(site.wakes, WakeSet::create());
   if (options.tls.is_set()) {
     WICK_TRY(server->tls_, open_tls(options.tls));
   }
   WICK_TRY(site.workers,
            Workers::start(options.limits.workers, static_cast<std::size_t>(options.limits.queued)));
-  WICK_TRY(site.slow_workers,
-           Workers::start(kSlowWorkers, static_cast<std::size_t>(options.limits.queued),
-                          kSlowNiceness));
+  WICK_TRY(
+      site.slow_workers,
+      Workers::start(kSlowWorkers, static_cast<std::size_t>(options.limits.queued), kSlowNiceness));
   site.on_closed = [raw = server.get()](Connection& connection) { raw->on_closed(connection); };
   for (const Listener& listener : listeners.all()) {
     const char* const scheme = listener.is_unix ? "" : server->tls_ ? "https://" : "http://";
@@ -136,7 +134,6 @@ Server::~Server() {
   if (accepting_ == nullptr) return;  // create() failed
   accepting_->watches.clear();
   accepting_->sources.clear();
-  accepting_->wakes.reset();
   while (!accepting_->connections.empty())
     std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
   accepting_->retry.reset();
@@ -153,18 +150,15 @@ void Server::run(const std::stop_token& stop) {
     accepting_->watches.push_back(
         std::make_unique<Watch>(*loop_, listener.fd, [this, listener] { accept(listener); }));
   }
-  accepting_->wakes =
-      std::make_unique<Watch>(*loop_, site_->wakes->fd(), [this] { take_wakes(); });
   for (const Source& source : options_.sources) {
     accepting_->sources.push_back(std::make_unique<Watch>(*loop_, source.fd, [this, &source] {
-      const WakeSet::Attention attention(*site_->wakes);
-      source.readable([this] { take_wakes(); });
-      take_wakes();
+      source.readable([this] { loop_->wakes().take([this](std::uint64_t n) { on_wake(n); }); });
     }));
   }
   accepting_->last_call = std::make_unique<Timer>(*loop_, [this] { call_to_end(); });
   accepting_->drained = std::make_unique<Timer>(*loop_, [this] { this->stop(); });
-  loop_->run();
+  loop_->run({.on_wake = [this](std::uint64_t number) { on_wake(number); },
+              .behind_each = [this] { accepting_->closed.clear(); }});
   accepting_->sources.clear();
   accepting_->watches.clear();
   accepting_->listeners.close();
@@ -172,11 +166,9 @@ void Server::run(const std::stop_token& stop) {
     std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
 }
 
-void Server::take_wakes() {
-  site_->wakes->take([&](std::uint64_t number) {
-    const auto found = site_->under_way.find(number);
-    if (found != site_->under_way.end()) found->second->on_wake();
-  });
+void Server::on_wake(std::uint64_t number) {
+  const auto found = site_->under_way.find(number);
+  if (found != site_->under_way.end()) found->second->on_wake();
 }
 
 void Server::accept(const Listener& listener) {
@@ -251,7 +243,7 @@ void Server::on_closed(Connection& connection) {
   if (count != accepting_->by_address.end() && --count->second == 0)
     accepting_->by_address.erase(count);
   if (!was_refused) site_->counters.open.fetch_sub(1, std::memory_order_relaxed);
-  accepting_->connections.erase(connection.shared_from_this());
+  accepting_->closed.insert(accepting_->connections.extract(connection.shared_from_this()));
   check_drained();
 }
 

@@ -87,7 +87,7 @@ class Server {
   Result<Reloaded> read_again(const ServerOptions& options) const;
   void accept(const Listener& listener);
   void admit(int fd, const Listener& listener);
-  void take_wakes();
+  void on_wake(std::uint64_t number);
   void on_closed(Connection& connection);
   void begin_drain();
   void call_to_end();

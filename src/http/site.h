@@ -8,7 +8,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/wake.h"
 #include "http/counters.h"
 #include "http/guard.h"
 #include "http/keys.h"
@@ -31,7 +30,6 @@ struct Site {
   Router router;
   std::shared_ptr<const Keys> keys = {};  // null: everybody may infer
   KeyUse key_use = {};
-  std::unique_ptr<WakeSet> wakes = {};
   std::unique_ptr<Workers> workers = {};
   std::unique_ptr<Workers> slow_workers = {};  // for bodies from kSlowBodyBytes on
   bool admits_admin_without_key = false;
