@@ -119,7 +119,7 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   bool is_integer = argv[0].text() == "integer" || argv[0].text() == "float";
-  bool is_array = false, is_map = false, only_shows = false;
+  bool is_array = false, is_list = false, is_map = false, only_shows = false;
   bool is_fixed = argv[0].text() == "readonly";
   bool exports = argv[0].text() == "export", unexports = false;
   const bool is_own =
@@ -144,12 +144,14 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       is_map = is_map || (has('A') && arg.text().starts_with('-'));
       only_shows = only_shows || has('p') || has('f') || has('F');
       is_array = is_array || has('a') || has('A');
+      is_list = is_list || has('a');
       continue;
     }
     std::string name;
     Value value;
     const bool has_value = cut_assignment(arg, name, value);
     if (!has_value && arg.is_exact() && is_variable_name(arg.text())) name = arg.text();
+    if (!name.empty() && is_own && !has_value && !only_shows) e.declare_local(name, is_list, s);
     if (!name.empty() && is_own) e.keep_local(name, s);
     if (!name.empty() && is_integer) s.integers.insert(name);
     if (const auto old = s.variables.find(name);
@@ -157,14 +159,14 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       const Variable array = old->second;  // its elements were read as an assignment
       e.keep(name, array, arg.span, s);
     } else if (has_value) {
-      const bool is_list = !value.is_known || value.set.front().starts_with('(');
-      if (is_array && is_list)
+      const bool is_text = !value.is_known || value.set.front().starts_with('(');
+      if (is_array && is_text)
         e.unknown(arg.span, name, "a text that is read as an array's elements: code in it runs");
       e.note_assignment(name, value, arg.span, false, s);
       e.keep(name, {.value = value}, arg.span, s);
     } else if (is_map && !only_shows && !name.empty()) {
-      e.make_map(name, s);
-      const bool is_sure = e.calls_.empty() && e.is_map(name, s);
+      if (is_own || e.calls_.empty()) e.make_map(name, s);
+      const bool is_sure = (is_own || e.calls_.empty()) && e.is_map(name, s);
       s.variables[name] = {.value = Value::unknown(), .is_array = true, .is_map = is_sure};
       e.note_change(name, Value::unknown());
     } else if (!arg.is_exact() || !is_variable_name(arg.text())) {

@@ -188,6 +188,8 @@ State Evaluator::new_shell(const State& s) {
   State out = copy_of(s);
   out.functions.clear();
   out.aliases.clear();
+  out.locals.clear();
+  out.is_in_function = false;
   inherit_variables(out);
   return out;
 }

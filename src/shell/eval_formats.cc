@@ -39,6 +39,12 @@ bool may_be_credential_in(std::string_view code, std::string_view home) {
   return false;
 }
 
+// `.[!.]*` matches each hidden name, so it chooses none.
+bool chooses_keys(std::string_view pattern, std::string_view home) {
+  return pattern.find_first_not_of("*?.[]!^", pattern.rfind('/') + 1) != std::string_view::npos &&
+         may_be_credential(pattern, home);
+}
+
 constexpr const char* kByContent =
     "ImageMagick goes by the content of a file and runs other programs for some formats; png:FILE "
     "keeps it to one";
@@ -119,8 +125,7 @@ void Evaluator::name_again(const Arg& arg, State& s) {
   touch(EffectKind::kReadsNames, arg, s, {});
   for (const std::string& path : arg.value.set) {
     const std::string full = normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : "");
-    if (is_credential(full, profile_.home) ||
-        (arg.is_glob && may_be_credential(full, profile_.home)))
+    if (is_credential(full, profile_.home) || (arg.is_glob && chooses_keys(full, profile_.home)))
       add(EffectKind::kReadsCredentials, Scope::kNamed, path, arg.span,
           cat("gives another name to ", path, ", which holds credentials"));
   }

@@ -107,7 +107,7 @@ bool have_equal_args(const State& a, const State& b) {
 
 // What a copy of the state takes, counted in variables.
 std::size_t Evaluator::weight_of(const State& s) {
-  std::size_t out = s.variables.size() + s.args.size();
+  std::size_t out = s.variables.size() + s.args.size() + s.locals.size();
   for (const auto& [name, variable] : s.variables)
     out += variable.elements.size();
   return out + (s.functions.size() + s.aliases.size()) / 2;
@@ -141,6 +141,11 @@ State Evaluator::joined(const State& a, const State& b) {
     mine.value = join(variable.value, Value::unknown());
     mine.has_elements = false;
     mine.is_map = false;
+  }
+  for (auto& [name, local] : out.locals)
+    local.is_sure = local.is_sure && b.locals.contains(name);
+  for (const auto& [name, local] : b.locals) {
+    if (!a.locals.contains(name)) out.locals[name] = {.before = local.before, .is_sure = false};
   }
   out.integers.insert(b.integers.begin(), b.integers.end());
   std::erase_if(out.exported, [&](const std::string& name) { return !b.exported.contains(name); });

@@ -246,7 +246,11 @@ Value Evaluator::default_value(const Parameter& p, Value v, Span span, State& s)
   }
   if (has_text) return v;
   Value result = is_empty && has_colon ? other : join(other, v);
-  if (op == '=') set_variable(p.name, {.value = result}, span, s);
+  if (op == '=' && p.has_index) {
+    set_variable(p.name, {.value = unknown_like(result), .is_array = true}, span, s);
+  } else if (op == '=') {
+    set_variable(p.name, {.value = result}, span, s);
+  }
   return result;
 }
 

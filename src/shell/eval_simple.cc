@@ -288,11 +288,44 @@ bool Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
 
 // What a function declares as its own is as it was before, once the function has ended.
 void Evaluator::keep_local(const std::string& name, State& s) {
-  if (locals_ == nullptr || locals_->contains(name)) return;
+  if (!s.is_in_function || s.locals.contains(name)) return;
   const auto found = s.variables.find(name);
-  locals_->emplace(
-      name, found == s.variables.end() ? std::nullopt : std::optional<Variable>(found->second));
+  if (found == s.variables.end()) {
+    s.locals[name] = {};
+  } else {
+    s.locals[name] = {.before = found->second};
+  }
 }
+
+// Declared without a value: not set in a function (but as before in dash), as it was outside.
+void Evaluator::declare_local(const std::string& name, bool is_list, State& s) {
+  const auto old = s.variables.find(name);
+  const bool is_new = s.is_in_function && !s.locals.contains(name);
+  if (is_new) keep_local(name, s);
+  if (is_new && old != s.variables.end()) {
+    const Value& before = old->second.value;
+    old->second = {.value = old->second.is_array ? Value::unknown() : join(before, Value::exact(""))};
+  }
+  if (is_list) s.variables[name].is_array = true;
+}
+
+namespace {
+
+void bring_back(const std::string& name, Local local, State& s) {
+  const auto now = s.variables.find(name);
+  if (!local.is_sure && now != s.variables.end()) {  // it may have been the one outside
+    Variable& v = now->second;
+    v.value = join(v.value, local.before ? local.before->value : Value::unknown());
+    v.has_elements = v.is_map = false;
+    v.is_array = v.is_array || (local.before && local.before->is_array);
+  } else if (local.before) {
+    s.variables[name] = *std::move(local.before);
+  } else {
+    s.variables.erase(name);
+  }
+}
+
+}  // namespace
 
 Stream Evaluator::call_function(const Node& body, const std::string& name,
                                 const std::vector<Arg>& argv, State& s, const Stream& in) {
@@ -314,8 +347,8 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
   calls_.emplace_back(name, concurrent_);
   const std::vector<Arg> args = std::exchange(s.args, {argv.begin() + 1, argv.end()});
   const bool had_args = std::exchange(s.has_args, true);
-  std::map<std::string, std::optional<Variable>, std::less<>> locals;
-  auto* const outer = std::exchange(locals_, &locals);
+  auto outer = std::exchange(s.locals, {});
+  const bool was_in_function = std::exchange(s.is_in_function, true);
   if (const auto names = argument_names_.find(&body); names != argument_names_.end()) {
     for (std::size_t i = 0; i < names->second.size(); ++i) {
       keep_local(names->second[i], s);
@@ -330,10 +363,10 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
   const Stream out = node(body, s, in);
   function_ = outer_function;
   if (left) s = joined(s, *left);
-  locals_ = outer;
-  for (auto& [variable, old] : locals) {
-    if (old) s.variables[variable] = *std::move(old);
-    if (!old) s.variables.erase(variable);
+  s.is_in_function = was_in_function;
+  std::swap(s.locals, outer);
+  for (auto& [variable, local] : outer) {
+    bring_back(variable, std::move(local), s);
     note_change_back(variable, s);
   }
   s.args = args;

@@ -170,13 +170,14 @@ void Evaluator::declare_maps(const Node& node, State& s) {
   const auto has_array = [](const Word& word) { return word.array != nullptr; };
   if (std::none_of(node.words.begin(), node.words.end(), has_array)) return;
   const std::string* const name = plain_text(node.words.front());
-  const bool is_declare = name != nullptr && (*name == "declare" || *name == "typeset");
-  if (!is_declare || !calls_.empty() || s.functions.contains(*name) || s.has_hidden_alias ||
-      s.aliases.contains(*name))
+  const bool is_declare =
+      name != nullptr && (*name == "declare" || *name == "typeset" || *name == "local");
+  if (!is_declare || s.functions.contains(*name) || s.has_hidden_alias || s.aliases.contains(*name))
     return;
   bool is_map = false;
   for (const Word& word : node.words) {
     if (has_array(word)) {
+      if (is_map) keep_local(word.array->name, s);
       if (is_map) make_map(word.array->name, s);
       continue;
     }
@@ -185,13 +186,16 @@ void Evaluator::declare_maps(const Node& node, State& s) {
     const std::string text = value.is_known && value.set.size() == 1 ? value.set.front() : "";
     if (!text.starts_with('-')) continue;
     if (text.find_first_of("pfF") != std::string::npos) return;
+    if (text.find('g') != std::string::npos && !calls_.empty()) return;  // a local one may hide it
     is_map = is_map || text.find('A') != std::string::npos;
   }
 }
 
 // One that was an array before stays so: bash refuses to convert it.
-void Evaluator::make_map(std::string_view name, State& s) const {
-  if (!calls_.empty() || s.fixed.contains(name) || s.variables.contains(name)) return;
+void Evaluator::make_map(std::string_view name, State& s) {
+  const auto old = s.variables.find(name);
+  const bool is_array = old != s.variables.end() && old->second.is_array && !old->second.is_map;
+  if (s.fixed.contains(name) || is_array) return;
   s.variables[std::string(name)] = {
       .value = Value::unknown(), .is_array = true, .is_map = true};
 }

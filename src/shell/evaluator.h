@@ -30,9 +30,16 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 
+// What a function declared as its own, as it was before: it is so again at the function's end.
+struct Local {
+  std::optional<Variable> before = {};
+  bool is_sure = true;  // declared on every way
+};
+
 struct State {
   std::map<std::string, Variable, std::less<>> variables = {};
-  std::set<std::string, std::less<>> integers = {};  // may have the integer attribute
+  std::map<std::string, Local, std::less<>> locals = {};  // of the function that runs
+  std::set<std::string, std::less<>> integers = {};       // may have the integer attribute
   std::set<std::string, std::less<>> exported = {};  // surely; "*": all that are set from here on
   std::set<std::string, std::less<>> fixed = {};     // may be readonly: an assignment fails
   std::set<std::string, std::less<>> scoped = {};    // fish: set in a scope that may end
@@ -41,6 +48,7 @@ struct State {
   Value zero = Value::unknown();         // $0
   std::vector<Arg> args = {};            // $1 …
   bool has_args = false;                 // they are known
+  bool is_in_function = false;           // of this shell
   std::vector<std::string> cwd = {};     // one of these; empty: not known
   std::vector<std::string> before = {};  // … or, if the last cd failed, one of these
   bool is_cwd_lost = false;              // a cd to an unknown place
@@ -157,7 +165,7 @@ class Evaluator {
   void keep(std::string_view name, Variable v, Span span, State& s);
   bool name_of_variable(const Value& name, Span span);
   void declare_maps(const Node& node, State& s);
-  void make_map(std::string_view name, State& s) const;
+  static void make_map(std::string_view name, State& s);
   static bool is_map(std::string_view name, const State& s);
 
   // Simple commands (eval_simple.cc).
@@ -174,7 +182,8 @@ class Evaluator {
   void note_input(const std::string& name, const std::vector<Arg>& argv);
   void note_call(const std::string& name, const std::vector<Arg>& argv);
   bool call_alias(const Node& node, State& s, const Stream& in);
-  void keep_local(const std::string& name, State& s);
+  static void keep_local(const std::string& name, State& s);
+  static void declare_local(const std::string& name, bool is_list, State& s);
   Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
                        State& s, const Stream& in);
   void scan_hidden(const Script& script);
@@ -246,7 +255,6 @@ class Evaluator {
   std::size_t first_newest_ = 0;   // the first effect of that place
   std::vector<Call> made_;  // calls so far, at most kMaxCalls
   std::map<const Node*, std::vector<std::string>> argument_names_;  // fish: function -a
-  std::map<std::string, std::optional<Variable>, std::less<>>* locals_ = nullptr;  // of the call
   std::deque<Script> scripts_;  // texts evaluated on the way; functions point into them
   std::map<std::string, Stream, std::less<>> files_;  // written here, by normal path
   std::vector<std::pair<std::string, int>> calls_;    // functions entered, with concurrency then

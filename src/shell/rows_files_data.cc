@@ -259,7 +259,7 @@ constexpr RowText kRows[] = {
      "-verbose -ping -quiet -unique -moments -format:E -precision:. -units:. -depth:. -density:. "
      "-version",
      "+_"},
-    {"convert", "I*3",
+    {"convert|magick", "I*3",
      "-resize:. -crop:. -quality:. -rotate:. -density:. -geometry:. -gravity:. -background:. "
      "-fill:. -pointsize:. -colorspace:. -depth:. -type:. -size:. -delay:. -loop:. -scale:. "
      "-sample:. -thumbnail:. -extent:. -blur:. -sharpen:. -unsharp:. -level:. -modulate:. "
