@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "remote/dialect.h"
 #include "remote/limits.h"
+#include "remote/text_frames.h"
 #include "support/test_data.h"
 
 namespace wick::remote {
@@ -38,18 +39,28 @@ std::string read(const Dialect& dialect, std::string_view bytes, std::vector<std
   StreamReader reader(dialect.framing);
   const auto decoder = dialect.decoder();
   EventWriter out;
+  TextFrames text_frames;
   const FrameSink sink = [&](std::string_view, std::string_view data) -> Result<void> {
     if (!dialect.end_frame.empty() && data.starts_with(dialect.end_frame)) {
       out.is_over = true;
       return {};
     }
-    return read_frame(data, [&](Json frame) {
+    if (const auto text = text_frames.text_of(data)) {
+      out.text(*text);
+      return {};
+    }
+    const std::size_t n_before = out.events.size();
+    WICK_DO(read_frame(data, [&](Json frame) {
       if (auto refusal = stream_refusal(frame)) {
         out.refusal = std::move(refusal);
       } else {
         decoder->add(frame, out);
       }
-    });
+    }));
+    const auto* const text =
+        out.events.size() == n_before + 1 ? std::get_if<TextEvent>(&out.events.back()) : nullptr;
+    text_frames.saw(data, text == nullptr ? std::string_view() : text->text);
+    return {};
   };
   std::size_t at = 0;
   cuts.push_back(bytes.size());

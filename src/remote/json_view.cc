@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "chat/json_dom.h"
@@ -44,9 +45,14 @@ bool has_surrogate(std::string_view data) {
 void Json::find_all(std::span<const std::string_view> keys, std::span<Json> found) const {
   simdjson::dom::object object;
   if (!JsonAccess::get(*this, object)) return;
+  constexpr std::size_t kSizes = 64;
+  std::uint64_t sizes = 0;  // of the keys: most fields have another one
+  for (const std::string_view key : keys)
+    sizes |= std::uint64_t{1} << key.size() % kSizes;
   const auto end = object.end();
   for (auto field = object.begin(); field != end; ++field) {
     const std::string_view name = field.key();
+    if ((sizes >> name.size() % kSizes & 1U) == 0) continue;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (name == keys[i]) found[i] = JsonAccess::of(field.value());
     }

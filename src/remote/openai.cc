@@ -172,12 +172,18 @@ void add_more(const Kind& kind, const Generation& g, Object& body) {
   add("emit_ms", g.emit_ms > 0, [&] { return g.emit_ms; });
 }
 
-void add_sampling(const Endpoint& endpoint, const Generation& generation, Object& body) {
+void add_sampling(const Endpoint& endpoint, const Generation& generation, Call& call) {
   const Kind& kind = *endpoint.kind;
+  Object& body = call.body;
   add_numbers(kind, generation, body);
   if (generation.seed) body["seed"] = seed_of(*generation.seed);
-  if (const int limit = max_tokens_of(endpoint, generation); limit > 0)
+  const int limit = max_tokens_of(endpoint, generation);
+  if (limit > 0 && body.empty()) {  // often the last field
+    append_text(call.begin, ", ", kind.max_tokens);
+    call.begin += cat(": ", limit);
+  } else if (limit > 0) {
     body[kind.max_tokens] = limit;
+  }
   if (!generation.stop.empty()) body["stop"] = array_of(generation.stop);
   if (generation.logprobs) {
     body["logprobs"] = true;
@@ -199,9 +205,9 @@ std::vector<std::string> headers(const Endpoint& endpoint) {
 }
 
 Result<Call> chat(const Endpoint& endpoint, const Request& request) {
-  WICK_TRY(Call call, openai_call(endpoint, request));
+  auto call = openai_call(endpoint, request);
   const bool is_text = std::holds_alternative<std::string>(request.prompt);
-  call.path = is_text ? "/completions" : "/chat/completions";
+  if (call) call->path = is_text ? "/completions" : "/chat/completions";
   return call;
 }
 
@@ -329,7 +335,7 @@ Result<Call> openai_call(const Endpoint& endpoint, const Request& request) {
   if (endpoint.kind->has_stream_usage) begin += R"(, "stream_options": {"include_usage": true})";
   WICK_DO(add_tools(generation, body));
   WICK_DO(add_format(endpoint, generation.response_format, body));
-  add_sampling(endpoint, generation, body);
+  add_sampling(endpoint, generation, call);
   add_remote_fields(*endpoint.kind, request.remote_fields, body);
   return call;
 }

@@ -12,6 +12,7 @@
 #include "remote/json_view.h"
 #include "remote/limits.h"
 #include "remote/sent_fields.h"
+#include "remote/text_frames.h"
 
 namespace wick::remote {
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kEventBytes = 64;  // what an event takes besides its text
 constexpr int kBytesPerToken = 4;        // of English, where an API counts nothing
+constexpr std::size_t kMoreHeaders = 2;      // of a request: the type of its body, the hops
 constexpr std::size_t kUsualParameters = 3;  // of an answer: these two and a rule's name
 
 std::size_t bytes_of(const Event& event) {
@@ -167,7 +169,16 @@ class Stream final : public TransferSink {
         out_.is_over = true;
         return {};
       }
-      return read_frame(data, [this](Json frame) { add_frame(frame); });
+      if (const auto text = text_frames_.text_of(data)) {
+        out_.text(*text);
+        return {};
+      }
+      const std::size_t n_before = out_.events.size();
+      WICK_DO(read_frame(data, [this](Json frame) { add_frame(frame); }));
+      const bool is_one = out_.events.size() == n_before + 1 && !out_.refusal && !out_.is_over;
+      const auto* const text = is_one ? std::get_if<TextEvent>(&out_.events.back()) : nullptr;
+      text_frames_.saw(data, text == nullptr ? std::string_view() : text->text);
+      return {};
     };
   }
 
@@ -296,6 +307,7 @@ class Stream final : public TransferSink {
   std::atomic<bool> is_over_ = false;
   std::atomic<bool> is_accepted_ = false;  // a stream has begun
   StreamReader reader_;  // the rest is of the thread of the transfers
+  TextFrames text_frames_ = {};
   std::unique_ptr<Decoder> decoder_;
   EventWriter out_;
   TransferHead head_ = {};
@@ -382,11 +394,12 @@ class WholeBody final : public TransferSink {
 
 std::vector<std::string> request_headers(const Endpoint& endpoint) {
   std::vector<std::string> lines = endpoint.kind->dialect->headers(endpoint);
+  lines.reserve(lines.size() + kMoreHeaders);
   lines.emplace_back("Content-Type: application/json");
   return lines;
 }
 
-Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
+Result<std::unique_ptr<Answer>> start_answer(AnswerSetup&& setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake) {
   if (wake == nullptr) wake = std::make_shared<Wake>();
   const auto stream = std::make_shared<Stream>(setup, wake);

@@ -23,7 +23,7 @@ struct AnswerSetup {
 // The headers of every request to `endpoint`, its key among them.
 std::vector<std::string> request_headers(const Endpoint& endpoint);
 
-Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
+Result<std::unique_ptr<Answer>> start_answer(AnswerSetup&& setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake);
 
 // A whole answer, waited for: JSON of at most kMaxWholeBytes with a status of 200. `report` gets

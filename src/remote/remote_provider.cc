@@ -32,11 +32,12 @@ class RemoteProvider final : public Provider {
       named.model = model;
       asked = &named;
     }
-    WICK_TRY(Call call, dialect().chat(*endpoint_, *asked));
+    auto call = dialect().chat(*endpoint_, *asked);
+    if (!call) return std::move(call).error();
     AnswerSetup setup{
         .endpoint = endpoint_,
         .model = std::move(model),
-        .request = to_send(std::move(call)),
+        .request = to_send(*std::move(call)),
         .ignored = ignored_settings(*endpoint_->kind, request)};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
@@ -185,8 +186,12 @@ class RemoteProvider final : public Provider {
     return std::move(call.begin.append(json, 1));
   }
 
-  TransferRequest to_send(Call call) const {
-    return {.url = cat(endpoint_->url, call.path),
+  TransferRequest to_send(Call&& call) const {
+    std::string url;
+    url.reserve(endpoint_->url.size() + call.path.size());
+    url += endpoint_->url;
+    url += call.path;
+    return {.url = std::move(url),
             .body = json_of(call),
             .headers = request_headers(*endpoint_),
             .endpoint = addresses_,

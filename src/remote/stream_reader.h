@@ -28,12 +28,16 @@ class StreamReader {
   Result<void> finish(const FrameSink& sink);
 
  private:
-  Result<void> add_line(std::string_view line, const FrameSink& sink);
+  Result<void> add_lines(std::string_view bytes, const FrameSink& sink);
+  Result<void> add_line(std::string_view line, bool is_kept, const FrameSink& sink);
   Result<void> end_event(const FrameSink& sink);
+  void copy_only();
 
   Framing framing_;
   std::string line_ = {};  // begun, not ended
   std::string name_ = {}, data_ = {};
+  std::string_view only_ = {};  // the only data line so far, within the bytes of add(); then not
+                                // in data_
   bool has_data_ = false, is_after_cr_ = false, is_begun_ = false;
 };
 
