@@ -75,6 +75,12 @@ class Provider {
   virtual Result<std::unique_ptr<Answer>> start(const Request& request,
                                                 std::shared_ptr<Wake> wake = {}) = 0;
 
+  // The same for a request that its caller needs no more: what has to keep it does not copy it.
+  virtual Result<std::unique_ptr<Answer>> start_last(Request&& request,
+                                                     std::shared_ptr<Wake> wake = {}) {
+    return start(request, std::move(wake));
+  }
+
   // Whether start() for this model, and poll() of its answers, neither wait nor compute much,
   // whatever the request: an event loop's thread may call them.
   virtual bool starts_at_once(const std::string& /*model*/) const { return false; }

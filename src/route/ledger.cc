@@ -127,22 +127,19 @@ class GroupLedger final : public Ledger {
     return *std::move(wanted->result);
   }
 
-  std::unique_ptr<AskedReservation> ask(Charge charge, std::vector<Budget> budgets, Nanos amount,
-                                        std::int64_t unix_s, std::shared_ptr<Wake> wake) override {
-    auto wanted = std::make_shared<Wanted>();
-    if (amount <= 0 || options_.writes_at_once) {
-      wanted->result = reserve(charge, budgets, amount, unix_s);
-      return std::make_unique<Asked>(*this, std::move(wanted));
-    }
-    if (auto held = take_ahead(charge, budgets, amount, unix_s)) {
-      wanted->result = *std::move(held);
-      return std::make_unique<Asked>(*this, std::move(wanted));
-    }
-    *wanted = {.charge = std::move(charge),
-               .budgets = std::move(budgets),
+  std::unique_ptr<AskedReservation> ask(const Charge& charge, std::span<const Budget> budgets,
+                                        Nanos amount, std::int64_t unix_s,
+                                        std::shared_ptr<Wake> wake) override {
+    if (amount <= 0 || options_.writes_at_once)
+      return std::make_unique<Ready>(*this, reserve(charge, budgets, amount, unix_s));
+    if (auto held = take_ahead(charge, budgets, amount, unix_s))
+      return std::make_unique<Ready>(*this, *std::move(held));
+    auto wanted = std::make_shared<Wanted>(
+        Wanted{.charge = charge,
+               .budgets = std::vector<Budget>(budgets.begin(), budgets.end()),
                .amount = amount,
                .unix_s = unix_s,
-               .wake = std::move(wake)};
+               .wake = std::move(wake)});
     {
       const std::lock_guard lock(mutex_);
       if (away_) {
@@ -155,7 +152,7 @@ class GroupLedger final : public Ledger {
     return std::make_unique<Asked>(*this, std::move(wanted));
   }
 
-  void settle(const Reservation& held, const Settlement& settlement) override {
+  void settle(Reservation held, const Settlement& settlement) override {
     bool is_news = false;  // else the thread has its time to write already
     const EntrySums sums = EntrySums::of(settlement);
     {
@@ -168,7 +165,7 @@ class GroupLedger final : public Ledger {
       } else {
         is_news = settled_.empty() || settled_.size() == kFullGroup || (held.id != 0 && !has_held_);
         has_held_ = has_held_ || held.id != 0;
-        settled_.push_back({.held = held, .sums = sums});
+        settled_.push_back({.held = std::move(held), .sums = sums});
       }
     }
     if (options_.writes_at_once) {
@@ -227,6 +224,25 @@ class GroupLedger final : public Ledger {
     return found == last ? nullptr : &found->sums;
   }
 
+  // One that nobody has to wait for.
+  class Ready final : public AskedReservation {
+   public:
+    Ready(GroupLedger& ledger, Result<Reservation> result)
+        : ledger_(ledger), result_(std::move(result)) {}
+
+    ~Ready() override {
+      if (result_) ledger_.give_back(*std::move(result_));
+    }
+
+    std::optional<Result<Reservation>> take() override {
+      return std::exchange(result_, std::nullopt);
+    }
+
+   private:
+    GroupLedger& ledger_;
+    std::optional<Result<Reservation>> result_;
+  };
+
   class Asked final : public AskedReservation {
    public:
     Asked(GroupLedger& ledger, std::shared_ptr<Wanted> wanted)
@@ -252,7 +268,12 @@ class GroupLedger final : public Ledger {
     std::shared_ptr<Wanted> wanted_;
   };
 
-  // It was never sent, so it costs nothing. What is being committed is given back by publish().
+  // What was never sent costs nothing.
+  void give_back(Result<Reservation> held) {
+    if (held && held->id != 0) settle(*std::move(held), {.has_failed = true});
+  }
+
+  // Nobody wants it any more. What is being committed is given back by publish().
   void leave(Wanted& wanted) {
     {
       const std::lock_guard lock(mutex_);
@@ -260,7 +281,7 @@ class GroupLedger final : public Ledger {
       std::erase_if(wanted_, [&](const auto& one) { return one.get() == &wanted; });
       if (!wanted.result) return;
     }
-    if (*wanted.result && (*wanted.result)->id != 0) settle(**wanted.result, {.has_failed = true});
+    give_back(*std::move(wanted.result));
   }
 
   // Only what was committed is told. A write's error is the result of all that it was to commit.

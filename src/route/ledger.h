@@ -93,12 +93,13 @@ class Ledger {
                                       Nanos amount, std::int64_t unix_s) = 0;
   // The same for a caller that does not wait: the ledger's thread commits it, with all others that
   // are asked for meanwhile, and sets `wake`. Where there is nothing to wait for, it is there.
-  virtual std::unique_ptr<AskedReservation> ask(Charge charge, std::vector<Budget> budgets,
-                                                Nanos amount, std::int64_t unix_s,
+  virtual std::unique_ptr<AskedReservation> ask(const Charge& charge,
+                                                std::span<const Budget> budgets, Nanos amount,
+                                                std::int64_t unix_s,
                                                 std::shared_ptr<Wake> wake) = 0;
   // Of each reservation once. A write that fails is tried again with the next one; of requests that
   // cost nothing, so many wait at most, and later ones are not recorded.
-  virtual void settle(const Reservation& held, const Settlement& settlement) = 0;
+  virtual void settle(Reservation held, const Settlement& settlement) = 0;
   virtual Result<void> flush() = 0;
 
   virtual Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,

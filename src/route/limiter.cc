@@ -56,6 +56,7 @@ std::int64_t LocalLimiter::take(std::int64_t tokens, std::int64_t now_ms,
 
 // Until enough of the last minute is a minute ago; 0 = now.
 std::int64_t LocalLimiter::wait_for(std::int64_t now_ms, std::int64_t tokens) const {
+  if (options().requests_per_minute == 0 && options().tokens_per_minute == 0) return 0;
   const std::int64_t now = now_ms / 1000;
   std::array<const Sum*, kSeconds> recent = {};
   std::size_t n = 0;

@@ -459,14 +459,14 @@ class SlowLedger final : public Ledger {
     return ledger_->reserve(charge, budgets, amount, unix_s);
   }
 
-  std::unique_ptr<AskedReservation> ask(Charge charge, std::vector<Budget> budgets, Nanos amount,
-                                        std::int64_t unix_s, std::shared_ptr<Wake> wake) override {
-    return std::make_unique<Asked>(
-        is_open, ledger_->ask(std::move(charge), std::move(budgets), amount, unix_s, wake));
+  std::unique_ptr<AskedReservation> ask(const Charge& charge, std::span<const Budget> budgets,
+                                        Nanos amount, std::int64_t unix_s,
+                                        std::shared_ptr<Wake> wake) override {
+    return std::make_unique<Asked>(is_open, ledger_->ask(charge, budgets, amount, unix_s, wake));
   }
 
-  void settle(const Reservation& held, const Settlement& settlement) override {
-    ledger_->settle(held, settlement);
+  void settle(Reservation held, const Settlement& settlement) override {
+    ledger_->settle(std::move(held), settlement);
   }
 
   Result<void> flush() override { return ledger_->flush(); }

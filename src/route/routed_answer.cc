@@ -35,17 +35,17 @@ std::size_t content_bytes(const Event& event) {
 
 class RoutedAnswer final : public Answer {
  public:
-  RoutedAnswer(std::shared_ptr<Core> core, const Request& request, Decision decision,
+  RoutedAnswer(std::shared_ptr<Core> core, Request&& request, Decision&& decision,
                std::shared_ptr<Wake> wake, bool may_wait, StartAttempt start)
       : Answer(wake),
         core_(std::move(core)),
-        request_(request),
+        request_(std::move(request)),
         decision_(std::move(decision)),
         wake_(std::move(wake)),
         may_wait_(may_wait),
         start_(std::move(start)),
         begun_ms_(now()) {
-    const int limit = request.generation.time_limit_ms;
+    const int limit = request_.generation.time_limit_ms;
     deadline_ms_ = begun_ms_ + (limit > 0 ? limit : core_->options.total_ms);
   }
 
@@ -53,7 +53,7 @@ class RoutedAnswer final : public Answer {
     leave_asked();
     if (inner_ == nullptr) return;
     settle({.finish = FinishReason::kCancelled}, {});
-    core_->health(candidate()).left(now());
+    health_->left(now());
     core_->limiter(candidate()).end(pass_, pass_.tokens);
   }
 
@@ -132,7 +132,7 @@ class RoutedAnswer final : public Answer {
   void leave_asked() {
     if (asked_ == nullptr) return;
     asked_ = nullptr;
-    core_->health(candidate()).left(now());
+    health_->left(now());
     core_->limiter(candidate()).undo(pass_);
   }
 
@@ -157,10 +157,10 @@ class RoutedAnswer final : public Answer {
         }
         continue;
       }
-      Health& health = core_->health(candidate());
-      if (!health.admit(now())) {
+      health_ = &core_->health(candidate());
+      if (!health_->admit(now())) {
         core_->limiter(candidate()).undo(pass_);
-        tell(resting(member(), health, now()));
+        tell(resting(member(), *health_, now()));
         continue;
       }
       const auto started = start_one();
@@ -186,8 +186,7 @@ class RoutedAnswer final : public Answer {
   std::optional<DoneEvent> could_not_start(const Error& error) {
     core_->limiter(candidate()).undo(pass_);
     const Failure failure = failure_of(error);
-    core_->health(candidate())
-        .failed(is_rule_refusal(error) ? Failure::kRequest : failure, -1, now());
+    health_->failed(is_rule_refusal(error) ? Failure::kRequest : failure, -1, now());
     tell(error);
     const bool is_final = after_failure(failure, core_->options.retry.max_retries,
                                         core_->options.retry) == Next::kStop;
@@ -243,8 +242,7 @@ class RoutedAnswer final : public Answer {
 
   void note(const Event& event) {
     if (std::holds_alternative<UsageEvent>(event)) return;
-    if (!is_committed_)
-      core_->health(candidate()).saw_first_token(static_cast<double>(now() - attempt_ms_));
+    if (!is_committed_) health_->saw_first_token(static_cast<double>(now() - attempt_ms_));
     is_committed_ = true;
     n_bytes_ += content_bytes(event);
     if (!decision_.continues) return;
@@ -266,7 +264,7 @@ class RoutedAnswer final : public Answer {
     }
     const std::int64_t used = done.usage.prompt_tokens + done.usage.generated_tokens;
     core_->limiter(candidate()).end(pass_, used > 0 ? used : pass_.tokens);
-    Health& health = core_->health(candidate());
+    Health& health = *health_;
     if (done.finish == FinishReason::kCancelled) {
       health.left(now());
     } else if (is_failed) {
@@ -304,6 +302,7 @@ class RoutedAnswer final : public Answer {
       Health& health = core_->health(candidate());
       const bool is_admitted = request && health.admit(now());
       if (is_admitted && start_local(*request)) {
+        health_ = &health;
         broke_off_at_ = from;
         earlier_ = done.usage;
         return true;
@@ -363,7 +362,7 @@ class RoutedAnswer final : public Answer {
 
   void book(const Settlement& end) {
     if (core_->options.ledger == nullptr || (held_.id == 0 && end.has_failed)) return;
-    core_->options.ledger->settle(held_, end);
+    core_->options.ledger->settle(std::move(held_), end);
   }
 
   void tell(const Error& error) {
@@ -418,6 +417,7 @@ class RoutedAnswer final : public Answer {
   const std::int64_t begun_ms_;
   std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
+  Health* health_ = nullptr;          // of the last candidate that was asked
   int n_retries_ = 0, n_told_ = 0;
   bool is_committed_ = false, has_refusal_ = false, has_deadline_timer_ = false;
   bool has_one_kind_ = true;       // the errors told have one id
@@ -515,7 +515,8 @@ std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts) {
   return facts.prompt_tokens + most;
 }
 
-Core::Core(RouterOptions its_options) : options(std::move(its_options)) {
+Core::Core(RouterOptions its_options)
+    : options(std::move(its_options)), healths_(options.members.size()) {
   for (const Member& member : options.members) {
     limiters_.push_back(
         make_limiter(options.limits.get(), cat("provider ", member.name), member.limits));
@@ -523,11 +524,8 @@ Core::Core(RouterOptions its_options) : options(std::move(its_options)) {
 }
 
 Health& Core::health(const Candidate& candidate) {
-  const std::string name = cat(options.members[candidate.member].name, "/", candidate.model);
   const std::lock_guard lock(mutex_);
-  const auto found = healths_.find(name);
-  if (found != healths_.end()) return *found->second;
-  return *healths_.emplace(name, std::make_unique<Health>(options.health)).first->second;
+  return healths_[candidate.member].try_emplace(candidate.model, options.health).first->second;
 }
 
 Measured Core::measured() {
@@ -550,20 +548,13 @@ Charge Core::charge(const Candidate& candidate, const Facts& facts) const {
           .price = candidate.most_cost > 0 ? candidate.about.price_version : std::string()};
 }
 
-std::vector<Budget> Core::budgets(const Facts& facts) const {
-  std::vector<Budget> budgets = options.budgets;
-  if (options.key_budgets && !facts.key.empty()) {
-    const std::vector<Budget> of_key = options.key_budgets(facts.key);
-    budgets.insert(budgets.end(), of_key.begin(), of_key.end());
-  }
-  return budgets;
-}
-
 std::optional<Error> Core::refusal(const Candidate& candidate, const Facts& facts) const {
   if (candidate.most_cost <= 0) return std::nullopt;
   if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
-  return route::refusal(*options.ledger, charge(candidate, facts), budgets(facts),
-                        candidate.most_cost, options.clock->unix_s());
+  return with_budgets(facts, [&](std::span<const Budget> budgets) {
+    return route::refusal(*options.ledger, charge(candidate, facts), budgets, candidate.most_cost,
+                          options.clock->unix_s());
+  });
 }
 
 Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {
@@ -572,23 +563,28 @@ Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts
   if (candidate.most_cost <= 0)
     return Reservation{.unix_s = unix_s, .charge = std::move(charge)};
   if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
-  return options.ledger->reserve(charge, budgets(facts), candidate.most_cost, unix_s);
+  return with_budgets(facts, [&](std::span<const Budget> budgets) {
+    return options.ledger->reserve(charge, budgets, candidate.most_cost, unix_s);
+  });
 }
 
 Result<std::unique_ptr<AskedReservation>> Core::ask(const Candidate& candidate, const Facts& facts,
                                                     std::shared_ptr<Wake> wake) const {
   if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
-  return options.ledger->ask(charge(candidate, facts), budgets(facts), candidate.most_cost,
-                             options.clock->unix_s(), std::move(wake));
+  return with_budgets(facts, [&](std::span<const Budget> budgets) {
+    return options.ledger->ask(charge(candidate, facts), budgets, candidate.most_cost,
+                               options.clock->unix_s(), std::move(wake));
+  });
 }
 
-Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
-                                             Decision decision, std::shared_ptr<Wake> wake,
+Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, Request&& request,
+                                             Decision&& decision, std::shared_ptr<Wake> wake,
                                              StartAttempt start) {
   const bool may_wait = wake == nullptr;
   if (may_wait) wake = std::make_shared<Wake>();
-  auto answer = std::make_unique<RoutedAnswer>(std::move(core), request, std::move(decision),
-                                               std::move(wake), may_wait, std::move(start));
+  auto answer = std::make_unique<RoutedAnswer>(std::move(core), std::move(request),
+                                               std::move(decision), std::move(wake), may_wait,
+                                               std::move(start));
   WICK_DO(answer->begin());
   return std::unique_ptr<Answer>(std::move(answer));
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class Core {
   explicit Core(RouterOptions options);
 
   const RouterOptions options;
+  const FactsRead facts_read = facts_read_by(options.rules);
 
   Health& health(const Candidate& candidate);
 
@@ -40,11 +42,21 @@ class Core {
                                                 std::shared_ptr<Wake> wake) const;
 
  private:
-  std::vector<Budget> budgets(const Facts& facts) const;
+  // Calls `act` with the budgets of such a request.
+  template <class Act>
+  auto with_budgets(const Facts& facts, const Act& act) const {
+    const std::span<const Budget> all = options.budgets;
+    if (!options.key_budgets || facts.key.empty()) return act(all);
+    std::vector<Budget> more(all.begin(), all.end());
+    const std::vector<Budget> of_key = options.key_budgets(facts.key);
+    more.insert(more.end(), of_key.begin(), of_key.end());
+    return act(std::span<const Budget>(more));
+  }
 
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Health>, std::less<>> healths_;  // by "member/model"
-  std::vector<std::unique_ptr<Limiter>> limiters_ = {};                  // by member
+  // By member, then by model.
+  std::vector<std::map<std::string, Health, std::less<>>> healths_;
+  std::vector<std::unique_ptr<Limiter>> limiters_ = {};  // by member
   std::atomic<std::uint64_t> n_random_ = 0;
 };
 
@@ -66,8 +78,8 @@ using StartAttempt = std::function<Result<std::unique_ptr<Answer>>(
 
 // Makes the first attempt; an error if there is none that could be started. With a Wake it does not
 // wait for the ledger: poll() sends the request, or ends with the ledger's refusal.
-Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
-                                             Decision decision, std::shared_ptr<Wake> wake,
+Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, Request&& request,
+                                             Decision&& decision, std::shared_ptr<Wake> wake,
                                              StartAttempt start = {});
 
 }  // namespace wick::route

@@ -78,9 +78,10 @@ Embedded embed_routed(std::shared_ptr<Core> core, Decision decision, const Embed
     named.options.time_limit_ms = asked.generation.time_limit_ms;
     return attempt(provider, std::move(named), vectors, std::move(wake));
   };
-  const Request asked{.model = request.model,
-                      .generation = {.time_limit_ms = request.options.time_limit_ms}};
-  WICK_TRY(const auto answer, start_routed(std::move(core), asked, std::move(decision), {}, start));
+  Request asked{.model = request.model,
+                .generation = {.time_limit_ms = request.options.time_limit_ms}};
+  WICK_TRY(const auto answer, start_routed(std::move(core), std::move(asked), std::move(decision),
+                                           {}, start));
   const std::stop_callback on_stop(request.options.cancel, [&] { answer->cancel(); });
   std::optional<Error> error;
   while (const auto event = answer->wait()) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kSimilarShare = 4;  // embeddings have a quarter of the cache's bytes besides
 
 Decision decision_of(Core& core, const Request& request) {
-  Facts facts = facts_of(request, read_text(core.options.rules));
+  Facts facts = facts_of(request, core.facts_read);
   if (facts.model.empty()) facts.model = core.options.default_model;
   return decide(core.options.rules, core.options.members, std::move(facts), core.measured());
 }
@@ -39,14 +39,22 @@ class RuledRouter final : public Router {
 
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override {
+    return start_last(Request(request), std::move(wake));
+  }
+
+  Result<std::unique_ptr<Answer>> start_last(Request&& request,
+                                             std::shared_ptr<Wake> wake) override {
     const bool is_cached = cache_ != nullptr &&
                            (is_repeatable(request.generation) ||
                             (cache_->options().has_sampled && !has_callbacks(request.generation)));
-    if (!is_cached)
-      return start_routed(core_, request, decision_of(*core_, request), std::move(wake));
+    if (!is_cached) {
+      Decision decision = decision_of(*core_, request);
+      return start_routed(core_, std::move(request), std::move(decision), std::move(wake));
+    }
     CachedStart how{.key = request_key(request)};
     how.start = [core = core_, request](std::shared_ptr<Wake> its_wake) {
-      return start_routed(core, request, decision_of(*core, request), std::move(its_wake));
+      Decision now = decision_of(*core, request);
+      return start_routed(core, Request(request), std::move(now), std::move(its_wake));
     };
     // A local model may be replaced, or get other adapters, while the cache knows of nothing.
     how.may_keep = [core = core_](const AnswerReport& report) {
@@ -65,9 +73,10 @@ class RuledRouter final : public Router {
     if (similar_ != nullptr || options.limits != nullptr || options.cache_store != nullptr)
       return false;
     if (model.empty() || model == "auto") return false;
-    const auto targets = targets_of(options.rules, options.members, model);
-    return std::all_of(targets.begin(), targets.end(), [&](const Candidate& one) {
-      return options.members[one.member].provider->starts_at_once(one.model);
+    const Facts facts{.model = model};
+    const auto targets = targets_of(options.rules, options.members, facts);
+    return std::all_of(targets.begin(), targets.end(), [&](const Target& one) {
+      return options.members[one.member].provider->starts_at_once(std::string(one.model));
     });
   }
 

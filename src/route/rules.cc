@@ -38,17 +38,6 @@ void count_message(const Message& message, Facts& facts, std::size_t& n_bytes) {
   }
 }
 
-struct Choice {  // a rule's, or that of a model's name
-  std::string rule = {};
-  std::vector<std::string> to = {};
-  Strategy strategy = Strategy::kTiers;
-  bool continues = false;
-};
-
-Choice choice_of(const Rule& rule) {
-  return {.rule = rule.name, .to = rule.to, .strategy = rule.strategy, .continues = rule.continues};
-}
-
 const Member* find_member(std::span<const Member> members, std::string_view name) {
   const auto found = std::find_if(members.begin(), members.end(),
                                   [&](const Member& one) { return one.name == name; });
@@ -60,69 +49,89 @@ bool lists(const Member& member, std::string_view model) {
                      [&](const MemberModel& one) { return one.name == model; });
 }
 
-Choice choose(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts) {
-  const std::string& model = facts.model;
-  for (const Rule& rule : rules) {
-    if (!rule.alias.empty() && rule.alias == model) return choice_of(rule);
-  }
-  if (model.empty() || model == "auto") {
-    for (const Rule& rule : rules) {
-      if (rule.alias.empty() && !rule.to.empty() && holds(rule.when, facts)) return choice_of(rule);
-    }
-    return {.rule = "no rule", .to = {"*"}, .strategy = Strategy::kLocalFirst};
-  }
-  const std::string_view head = std::string_view(model).substr(0, model.find('/'));
-  if (find_member(members, head) != nullptr) return {.rule = "model name", .to = {model}};
-  Choice choice{.rule = "model name", .strategy = Strategy::kCost};
-  const bool is_remote = head == "remote";
-  const std::string wanted =
-      is_remote ? model.substr(std::min(head.size() + 1, model.size())) : model;
-  for (const Member& member : members) {
-    if ((is_remote && member.is_local) || !lists(member, wanted)) continue;
-    choice.to.push_back(cat(member.name, "/", wanted));
-  }
-  if (!choice.to.empty() || is_remote) return choice;
-  for (const Member& member : members) {
-    if (member.is_local) choice.to.push_back(cat(member.name, "/", wanted));
-  }
-  return choice;
-}
+// A rule's choice, or that of a model's name.
+struct Choice {
+  std::string_view rule = {};
+  Strategy strategy = Strategy::kTiers;
+  bool continues = false;
+  std::vector<Target> targets = {};  // once each
 
-Candidate candidate_of(std::size_t index, const Member& member, const std::string& model) {
-  Candidate out{.member = index, .model = model};
-  if (out.model.empty() && !member.models.empty()) out.model = member.models.front().name;
-  for (const MemberModel& one : member.models) {
-    if (one.name == out.model) out.about = one;
-  }
-  if (member.models.empty() && member.is_free) out.about.price = Price{};
-  return out;
-}
-
-// "*", "local", "openai/gpt-4o-mini": once each.
-std::vector<Candidate> expand(std::span<const Member> members, const Choice& choice) {
-  std::vector<Candidate> out;
-  const auto add = [&](Candidate candidate) {
-    const bool is_there = std::any_of(out.begin(), out.end(), [&](const Candidate& one) {
-      return one.member == candidate.member && one.model == candidate.model;
+  // "" = the member's default.
+  void add(std::size_t index, const Member& member, std::string_view model) {
+    if (model.empty() && !member.models.empty()) model = member.models.front().name;
+    const bool is_there = std::any_of(targets.begin(), targets.end(), [&](const Target& one) {
+      return one.member == index && one.model == model;
     });
-    if (!is_there) out.push_back(std::move(candidate));
-  };
-  for (const std::string& to : choice.to) {
-    const std::size_t slash = std::min(to.find('/'), to.size());
-    const std::string_view name = std::string_view(to).substr(0, slash);
-    const std::string model = to.substr(std::min(slash + 1, to.size()));
+    if (!is_there) targets.push_back({index, model});
+  }
+
+  // "*", "local", "openai/gpt-4o-mini".
+  void add(std::span<const Member> members, std::string_view to) {
+    const std::string_view name = to.substr(0, to.find('/'));
+    const std::string_view model = to.substr(std::min(name.size() + 1, to.size()));
     for (std::size_t i = 0; i < members.size(); ++i) {
       const Member& member = members[i];
       if (to != "*" && member.name != name) continue;
       if (to != "*" || member.models.empty()) {
-        add(candidate_of(i, member, model));
+        add(i, member, model);
         continue;
       }
       for (const MemberModel& one : member.models)
-        add(candidate_of(i, member, one.name));
+        add(i, member, one.name);
     }
   }
-  return out;
+};
+
+Choice choice_of(const Rule& rule, std::span<const Member> members) {
+  Choice choice{.rule = rule.name, .strategy = rule.strategy, .continues = rule.continues};
+  for (const std::string& to : rule.to)
+    choice.add(members, to);
+  return choice;
+}
+
+Choice choice_by_name(std::span<const Member> members, std::string_view model) {
+  const std::string_view head = model.substr(0, model.find('/'));
+  Choice choice{.rule = "model name"};
+  if (find_member(members, head) != nullptr) {
+    choice.add(members, model);
+    return choice;
+  }
+  choice.strategy = Strategy::kCost;
+  const bool is_remote = head == "remote";
+  const std::string_view wanted =
+      is_remote ? model.substr(std::min(head.size() + 1, model.size())) : model;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if ((!is_remote || !members[i].is_local) && lists(members[i], wanted))
+      choice.add(i, members[i], wanted);
+  }
+  if (!choice.targets.empty() || is_remote) return choice;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].is_local) choice.add(i, members[i], wanted);
+  }
+  return choice;
+}
+
+// Of views into the rules, the members and facts.model.
+Choice choose(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts) {
+  const std::string& model = facts.model;
+  for (const Rule& rule : rules) {
+    if (!rule.alias.empty() && rule.alias == model) return choice_of(rule, members);
+  }
+  if (!model.empty() && model != "auto") return choice_by_name(members, model);
+  for (const Rule& rule : rules) {
+    if (rule.alias.empty() && !rule.to.empty() && holds(rule.when, facts))
+      return choice_of(rule, members);
+  }
+  Choice choice{.rule = "no rule", .strategy = Strategy::kLocalFirst};
+  choice.add(members, "*");
+  return choice;
+}
+
+void set_about(Candidate& candidate, const Member& member) {
+  for (const MemberModel& one : member.models) {
+    if (one.name == candidate.model) candidate.about = one;
+  }
+  if (member.models.empty() && member.is_free) candidate.about.price = Price{};
 }
 
 void reject(Candidate& candidate, std::string id, std::string why) {
@@ -229,12 +238,16 @@ void sort(std::vector<Candidate>& candidates, std::span<const Member> members, S
 
 }  // namespace
 
-bool read_text(std::span<const Rule> rules) noexcept {
-  return std::any_of(rules.begin(), rules.end(),
-                     [](const Rule& rule) { return !rule.when.contains.empty(); });
+FactsRead facts_read_by(std::span<const Rule> rules) noexcept {
+  FactsRead read{.text = false, .prefix = false};
+  for (const Rule& rule : rules) {
+    read.text = read.text || !rule.when.contains.empty();
+    read.prefix = read.prefix || rule.strategy == Strategy::kAffinity;
+  }
+  return read;
 }
 
-Facts facts_of(const Request& request, bool has_text) {
+Facts facts_of(const Request& request, FactsRead read) {
   Facts facts{.model = request.model};
   const Generation& generation = request.generation;
   std::size_t n_bytes = bytes_of(generation);
@@ -243,15 +256,15 @@ Facts facts_of(const Request& request, bool has_text) {
     n_messages = static_cast<std::int64_t>(messages->size());
     for (const Message& message : *messages) {
       count_message(message, facts, n_bytes);
-      if (has_text) append_sent_text(message, facts.text);
+      if (read.text) append_sent_text(message, facts.text);
     }
   } else if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
     n_bytes += text->size();
-    if (has_text) facts.text = cat(*text, "\n");
+    if (read.text) facts.text = cat(*text, "\n");
   } else {
     n_bytes += std::get<std::vector<TokenId>>(request.prompt).size() * kBytesPerToken;
   }
-  if (has_text) {
+  if (read.text) {
     append_sent_text(generation, facts.text);
     facts.text = comparable(facts.text);
   }
@@ -259,7 +272,7 @@ Facts facts_of(const Request& request, bool has_text) {
   facts.prompt_tokens = (bytes + kBytesPerToken - 1) / kBytesPerToken;
   facts.most_tokens = bytes + kTokensPerMessage * n_messages + kTokensPerRequest;
   facts.max_tokens = generation.max_tokens;
-  facts.prefix = prefix_hash(request);
+  if (read.prefix) facts.prefix = prefix_hash(request);
   facts.has_tools = !generation.tools.empty();
   facts.has_schema = generation.response_format.type != "text";
   facts.key = request.key;
@@ -320,21 +333,27 @@ bool holds(const When& when, const Facts& facts) {
          });
 }
 
-std::vector<Candidate> targets_of(std::span<const Rule> rules, std::span<const Member> members,
-                                  const std::string& model) {
-  return expand(members, choose(rules, members, {.model = model}));
+std::vector<Target> targets_of(std::span<const Rule> rules, std::span<const Member> members,
+                               const Facts& facts) {
+  return choose(rules, members, facts).targets;
 }
 
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, Facts facts,
                 const Measured& measured) {
-  Choice choice = choose(rules, members, facts);
-  Decision out{.rule = std::move(choice.rule), .continues = choice.continues};
+  const Choice choice = choose(rules, members, facts);
+  Decision out{.rule = std::string(choice.rule), .continues = choice.continues};
   out.is_private = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
     return rule.is_private && holds(rule.when, facts);
   });
-  out.candidates = expand(members, choice);
-  for (Candidate& candidate : out.candidates)
-    check(candidate, members[candidate.member], facts, out.is_private);
+  out.candidates.reserve(choice.targets.size());
+  for (const Target& target : choice.targets) {
+    const Member& member = members[target.member];
+    Candidate& candidate = out.candidates.emplace_back();
+    candidate.member = target.member;
+    candidate.model = target.model;
+    set_about(candidate, member);
+    check(candidate, member, facts, out.is_private);
+  }
   sort(out.candidates, members, choice.strategy, facts, measured);
   out.facts = std::move(facts);
   return out;

@@ -82,9 +82,14 @@ struct Facts {
   std::string text = {};     // comparable (route/sent_text.h), for `contains`
 };
 
-// Without `has_text` the prompt's text is not copied; no rule with `contains` may be asked then.
-Facts facts_of(const Request& request, bool has_text = true);
-bool read_text(std::span<const Rule> rules) noexcept;  // whether one of them has `contains`
+// Facts that take long and that few rules read: for `contains`, and for Strategy::kAffinity.
+struct FactsRead {
+  bool text = true, prefix = true;
+};
+
+FactsRead facts_read_by(std::span<const Rule> rules) noexcept;
+// Without those that `read` leaves out.
+Facts facts_of(const Request& request, FactsRead read = {});
 bool holds(const When& when, const Facts& facts);
 // "more than 3000 tokens, tools"; "" for no condition.
 std::string to_text(const When& when);
@@ -111,9 +116,15 @@ struct Decision {
   std::vector<Candidate> candidates = {};  // those that may be asked first, in order
 };
 
-// The candidates of a request that names a model other than "auto", whatever else it says.
-std::vector<Candidate> targets_of(std::span<const Rule> rules, std::span<const Member> members,
-                                  const std::string& model);
+struct Target {
+  std::size_t member = 0;
+  std::string_view model = {};  // "" = the member's default
+};
+
+// Those that decide() makes candidates of, in the order of the rule; for a model other than "auto"
+// by the model alone. Views into the rules, the members and facts.model.
+std::vector<Target> targets_of(std::span<const Rule> rules, std::span<const Member> members,
+                               const Facts& facts);
 
 // What strategies look at. Functions that are not set count as 0.
 struct Measured {

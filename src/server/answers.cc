@@ -33,7 +33,7 @@ std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
   return i == 0 ? seed : splitmix64(seed, static_cast<std::uint64_t>(i));
 }
 
-Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
+Result<Started> start_answers(Context& context, ParsedRequest& parsed,
                               const std::shared_ptr<Wake>& wake) {
   const std::size_t n_prompts = std::max<std::size_t>(1, parsed.prompts.size());
   if (n_prompts * static_cast<std::size_t>(parsed.n) > kMaxAnswers) {
@@ -46,23 +46,18 @@ Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
   WICK_TRY(started.place,
            context.admission.enter(parsed.request.model, n_answers,
                                    settings_now(context)->admission, *context.options.clock));
-  const auto start = [&](const Request& request) -> Result<void> {
-    WICK_TRY(auto answer, context.provider->start(request, wake));
+  started.answers.reserve(static_cast<std::size_t>(n_answers));
+  Request& request = parsed.request;
+  const auto seed = request.generation.seed;
+  for (int i = 0; i < n_answers; ++i) {
+    const int choice = i % parsed.n;
+    if (!parsed.prompts.empty() && choice == 0)
+      request.prompt = parsed.prompts[static_cast<std::size_t>(i / parsed.n)];
+    if (seed) request.generation.seed = choice_seed(*seed, choice);
+    WICK_TRY(auto answer, i + 1 < n_answers
+                              ? context.provider->start(request, wake)
+                              : context.provider->start_last(std::move(request), wake));
     started.answers.push_back(std::move(answer));
-    return {};
-  };
-  if (parsed.prompts.empty() && parsed.n == 1) {  // most requests: the prompt is not copied
-    WICK_DO(start(parsed.request));
-  } else {
-    Request request = parsed.request;
-    for (std::size_t p = 0; p < n_prompts; ++p) {
-      if (!parsed.prompts.empty()) request.prompt = parsed.prompts[p];
-      for (int i = 0; i < parsed.n; ++i) {
-        const auto seed = parsed.request.generation.seed;
-        if (seed) request.generation.seed = choice_seed(*seed, i);
-        WICK_DO(start(request));
-      }
-    }
   }
   if (started.pass != nullptr) started.pass->begin();
   return started;
@@ -304,8 +299,9 @@ std::unique_ptr<http::Work> make_work(AnswersSetup&& setup) {
   return std::make_unique<AnswersWork>(std::move(setup));
 }
 
-http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
+http::Reply answer(const SharedContext& context, ParsedRequest& parsed,
                    std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake) {
+  std::string model = parsed.request.model;
   auto span = begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
   auto started = start_answers(*context, parsed, wake);
   if (!started) {
@@ -314,16 +310,16 @@ http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
       span->end_ns = unix_ns();
       context->options.audit->add(*span);
     }
-    const ApiError error = refusal(*context, started.error(), parsed.request.model);
+    const ApiError error = refusal(*context, started.error(), model);
     http::Response response = dialect->refuse(error, {});
     add_ignored(parsed.ignored, response);
     return response;
   }
   return make_work({.context = context,
-                    .model = parsed.request.model,
+                    .model = std::move(model),
                     .streams = parsed.streams,
-                    .ignored = parsed.ignored,
-                    .given = parsed.given,
+                    .ignored = std::move(parsed.ignored),
+                    .given = std::move(parsed.given),
                     .started = *std::move(started),
                     .dialect = std::move(dialect),
                     .span = std::move(span)});

@@ -45,14 +45,14 @@ using Answers = std::vector<std::unique_ptr<Answer>>;
 
 // parsed.n answers to each prompt, those of one prompt together. The first of a prompt has the
 // request's seed, the others ones that are made of it; without a seed each is random.
-// Refused where they would wait too long (server/admission.h).
+// Refused where they would wait too long (server/admission.h). parsed.request is moved from.
 struct Started {
   Answers answers = {};
   std::unique_ptr<Admission::Place> place = {};
   std::shared_ptr<KeyPass> pass = {};  // of the client's key
 };
 
-Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
+Result<Started> start_answers(Context& context, ParsedRequest& parsed,
                               const std::shared_ptr<Wake>& wake);
 
 // The seed of choice i.
@@ -77,8 +77,8 @@ void end_span(Context& context, std::unique_ptr<Span> span);
 
 std::unique_ptr<http::Work> make_work(AnswersSetup&& setup);
 
-// Starts the answers, or returns the error, formatted by `dialect`.
-http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
+// Starts the answers, or returns the error, formatted by `dialect`. `parsed` is moved from.
+http::Reply answer(const SharedContext& context, ParsedRequest& parsed,
                    std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake);
 
 }  // namespace wick::server

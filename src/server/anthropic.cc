@@ -287,7 +287,7 @@ http::Response anthropic_refusal(const ApiError& error) {
 
 http::Reply messages(const SharedContext& context, const http::Request& request,
                      const std::shared_ptr<Wake>& wake) {
-  const auto parsed = read_messages_request(context, request, true);
+  auto parsed = read_messages_request(context, request, true);
   if (!parsed) return anthropic_refusal(refusal(*context, parsed.error()));
   return answer(context, *parsed, std::make_unique<MessagesDialect>(*context, *parsed), wake);
 }

@@ -20,7 +20,7 @@ Choices::Choices(Context& context, const ParsedRequest& parsed, std::string_view
   json.raw(R"({"id":")", make_id(context, id_prefix), R"(","object":")", object, R"(","created":)",
            unix_seconds(), R"(,"model":)");
   json.text(parsed.request.model);
-  json.field("system_fingerprint", cat("wick-", context.options.version));
+  json.raw(R"("system_fingerprint":"wick-)", context.options.version, "\"");
 }
 
 void Choices::count(Usage usage, std::size_t choice) {

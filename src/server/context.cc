@@ -24,8 +24,11 @@ std::int64_t unix_ns() noexcept {
 }
 
 std::string make_id(Context& context, std::string_view prefix) {
+  constexpr std::size_t kDigits = 16 + 8;
   const std::uint64_t number = context.next_id.fetch_add(1, std::memory_order_relaxed);
-  std::string id(prefix);
+  std::string id;
+  id.reserve(prefix.size() + kDigits);
+  id += prefix;
   append_hex(id, context.id_seed, 16);
   append_hex(id, number, 8);
   return id;

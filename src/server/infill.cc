@@ -108,7 +108,7 @@ Result<void> fill_between(Provider& provider, ParsedRequest& parsed) {
 
 http::Reply infill(const SharedContext& context, const http::Request& request,
                    const std::shared_ptr<Wake>& wake) {
-  const auto parsed = read_infill(*context, request);
+  auto parsed = read_infill(*context, request);
   if (!parsed) return error_response(refusal(*context, parsed.error()));
   return answer(context, *parsed, std::make_unique<InfillDialect>(*parsed), wake);
 }

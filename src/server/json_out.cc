@@ -76,6 +76,10 @@ void JsonOut::separate() {
   if (needs_comma()) out_ += ',';
 }
 
+void JsonOut::append_whole(std::int64_t value) {
+  append_number(out_, value);
+}
+
 JsonOut& JsonOut::open(char bracket) {
   separate();
   out_ += bracket;

@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/strings.h"
-
 namespace wick::server {
 
 class JsonOut {
@@ -35,14 +33,14 @@ class JsonOut {
   JsonOut& number(std::uint64_t value);
   JsonOut& boolean(bool value);
   JsonOut& null();
-  // JSON already, in pieces as of cat(): a value, or something that may end with a key.
+  // JSON already, in pieces, whole numbers among them: a value, or something that may end with a
+  // key.
   template <class... Parts>
   JsonOut& raw(const Parts&... parts) {
     separate();
-    (internal::append(out_, parts), ...);
+    (append_piece(parts), ...);
     return *this;
   }
-
 
   JsonOut& field(std::string_view name, std::string_view value) { return key(name).text(value); }
 
@@ -76,6 +74,15 @@ class JsonOut {
  private:
   JsonOut(std::string& out, std::size_t begin) : out_(out), begin_(begin) {}
 
+  void append_piece(std::string_view piece) { out_ += piece; }
+
+  template <std::signed_integral T>
+
+  requires(!std::same_as<T, char>) void append_piece(T piece) {
+    append_whole(piece);
+  }
+
+  void append_whole(std::int64_t value);
   JsonOut& open(char bracket);
   JsonOut& close(char bracket);
   bool needs_comma() const noexcept;

@@ -172,9 +172,12 @@ Result<Tool> read_tool(const JsonValue& value, const std::string& path) {
 Result<std::vector<Message>> read_messages(const Array& array, std::string_view path) {
   if (array.empty()) return bad_field(path, "is an empty array, wanted is at least one message");
   std::vector<Message> messages;
+  messages.reserve(array.size());
   for (std::size_t i = 0; i < array.size(); ++i) {
-    WICK_TRY(Message message, read_message(array[i], cat(path, "[", i, "]")));
-    messages.push_back(std::move(message));
+    auto message = read_message(array[i], {});
+    // The path is made for an error alone.
+    if (!message) return read_message(array[i], cat(path, "[", i, "]")).error();
+    messages.push_back(*std::move(message));
   }
   return messages;
 }

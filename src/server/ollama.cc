@@ -128,15 +128,15 @@ class OllamaDialect final : public Dialect {
 };
 
 // As far as the provider can; an answer that runs keeps the model, whatever is said here.
-void keep(Context& context, const ParsedRequest& parsed) {
-  if (parsed.keep_ms)
-    static_cast<void>(context.provider->keep(parsed.request.model, *parsed.keep_ms));
+void keep(Context& context, const std::string& model, std::optional<std::int64_t> keep_ms) {
+  if (keep_ms) static_cast<void>(context.provider->keep(model, *keep_ms));
 }
 
-http::Reply answer_and_keep(const SharedContext& context, const ParsedRequest& parsed,
+http::Reply answer_and_keep(const SharedContext& context, ParsedRequest& parsed,
                             const std::shared_ptr<Wake>& wake) {
+  const std::string model = parsed.request.model;
   http::Reply reply = answer(context, parsed, std::make_unique<OllamaDialect>(parsed), wake);
-  keep(*context, parsed);
+  keep(*context, model, parsed.keep_ms);
   return reply;
 }
 
@@ -153,7 +153,7 @@ http::Reply load_or_unload(const SharedContext& context, const ParsedRequest& pa
   if (!done && done.error().id != "not_supported") {
     return ollama_refusal(refusal(*context, done.error()));
   }
-  if (!unloads) keep(*context, parsed);
+  if (!unloads) keep(*context, model, parsed.keep_ms);
   http::Response response;
   JsonOut json(response.body);
   json.object().field("model", model).field("created_at", utc_time(unix_seconds()));
@@ -170,7 +170,7 @@ http::Reply load_or_unload(const SharedContext& context, const ParsedRequest& pa
 
 http::Reply ollama_chat(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& wake) {
-  const auto parsed = read_request(*context, kOllamaChat, request);
+  auto parsed = read_request(*context, kOllamaChat, request);
   if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   const auto* const talk = std::get_if<std::vector<Message>>(&parsed->request.prompt);
   if (talk == nullptr || talk->empty()) return load_or_unload(context, *parsed);

@@ -178,7 +178,7 @@ class SocketChat final : public http::Work {
                         .given = parsed.given,
                         .dialect = make_chat_dialect(*context_, parsed),
                         .span = begin_span(*context_, parsed, "chat")}};
-    auto task = [context = context_, parsed = std::move(parsed), start, wake = wake_] {
+    auto task = [context = context_, parsed = std::move(parsed), start, wake = wake_]() mutable {
       auto started = catch_bad_alloc([&] { return start_answers(*context, parsed, wake); });
       const std::lock_guard lock(start->mutex);
       start->result = std::move(started);
