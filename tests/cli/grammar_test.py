@@ -153,7 +153,7 @@ class People(unittest.TestCase):
             (pathlib.Path(folder) / "other.json").write_text('{"const": 1234}')
             schema = ["--schema", '{"$ref": "http://localhost:1234/other.json"}', "-n", "3"]
             self.assertEqual(run("sample", *schema, "--registry", folder).stdout, "1234\n" * 3)
-            self.assertIn("no document that is known", run("sample", *schema).stderr)
+            self.assertIn("refers to 'http://localhost:1234/other.json', and this document is not known", run("sample", *schema).stderr)
         done = run("sample", "--schema", "false")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("no text fulfills this constraint", done.stderr)

@@ -199,9 +199,15 @@ Result<std::optional<Compiler::Schema>> Compiler::referred(const Schema& from,
   if (!reference->is(Json::Kind::kString))
     return wrong({from, draft_of(from)}, key, "is no string");
   auto found = sources_.find(from.at.resource, reference->text);
-  if (!found)
-    return wrap(std::move(found).error(),
-                cat("read the keyword '", key, "' at '", place_of(from), "'"));
+  if (!found) {
+    Error error = std::move(found).error();
+    const std::string refers = cat("the keyword '", key, "' at '", place_of(from), "' refers to '",
+                                   printable(reference->text, 200), "', ");
+    if (error.id != "schema_reference")
+      return wrap(std::move(error), cat(refers, "which cannot be read"));
+    error.message = cat(refers, error.message);
+    return error;
+  }
   Place at = *found;
   const Scope& scope = scopes_[from.scope];
   if (key == "$recursiveRef") {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -187,6 +188,23 @@ TEST(JsonMachine, RefusesByKeywordAndPlace) {
     EXPECT_EQ(answer.error().id.find(id), 0U) << schema << answer.error().id;
     EXPECT_NE(to_string(answer.error()).find(place), std::string::npos)
         << to_string(answer.error());
+  }
+}
+
+TEST(JsonMachine, SaysWhichReferenceLeadsNowhere) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"#/$defs/b", "nothing is there"},
+      {"#b", "no schema has this anchor"},
+      {"http://example.com/b", "this document is not known"},
+  };
+  for (const auto& [reference, why] : cases) {
+    const auto made =
+        compile_schema(cat(R"({"properties":{"a":{"$ref":")", reference, R"("}}})"), {});
+    ASSERT_FALSE(made) << reference;
+    EXPECT_EQ(to_string(made.error()), cat("the keyword '$ref' at '#/properties/a' refers to '",
+                                           reference, "', and ", why));
+    EXPECT_EQ(made.error().id, "schema_reference");
+    EXPECT_NE(made.error().hint, "");
   }
 }
 

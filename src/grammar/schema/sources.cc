@@ -39,6 +39,12 @@ struct Dialect {
   Draft draft;
 };
 
+constexpr char kNotDefined[] = "Define it in the schema, or correct the reference.";
+constexpr char kNotFetched[] =
+    "Nothing is downloaded: put the document's schemas into $defs, or give a folder with "
+    "--registry "
+    "of wick grammar.";
+
 constexpr Dialect kDialects[] = {
     {"/draft-04/schema", Draft::k4},           {"/draft-06/schema", Draft::k6},
     {"/draft-07/schema", Draft::k7},           {"/draft/2019-09/schema", Draft::k2019},
@@ -55,10 +61,9 @@ const std::string_view* text_at(const Json& schema, std::string_view key) {
   return found != nullptr && found->is(Json::Kind::kString) ? &found->text : nullptr;
 }
 
-Error bad_reference(std::string_view reference, std::string_view why) {
-  return {ErrorCode::kNotFound, "schema_reference",
-          cat("the reference '", printable(reference, 200), "' ", why),
-          "Remote schemas come from the registry that the caller gives."};
+// Of a reference that leads to nothing: the compiler says where it stands, and what to.
+Error bad_reference(const char* why, const char* hint) {
+  return {ErrorCode::kNotFound, "schema_reference", why, hint};
 }
 
 std::string unescaped(std::string_view part) {
@@ -322,15 +327,15 @@ Result<Place> SchemaSources::find(ResourceId from, std::string_view reference) {
     const std::string address = resolve_address(resources_[from].base, reference, resolved);
     if (address != resources_[from].base) {
       WICK_TRY(target, document(address, resources_[from].draft));
-      if (!target) return bad_reference(reference, "leads to no document that is known");
+      if (!target) return bad_reference("and this document is not known", kNotFetched);
     }
   }
   const std::string_view fragment = reference.starts_with('#') ? reference.substr(1) : resolved;
   if (fragment.empty()) return Place{resources_[*target].root, *target};
-  if (fragment.starts_with('/')) return at_pointer(*target, fragment, reference);
+  if (fragment.starts_with('/')) return at_pointer(*target, fragment);
   const auto& anchors = resources_[*target].anchors;
   const auto found = anchors.find(unescaped(fragment, buffer));
-  if (found == anchors.end()) return bad_reference(reference, "names no anchor");
+  if (found == anchors.end()) return bad_reference("and no schema has this anchor", kNotDefined);
   return Place{found->second, *target};
 }
 
@@ -344,8 +349,7 @@ const Json* SchemaSources::member(const Json& object, std::string_view name) {
   return found == known->second.end() ? nullptr : found->second;
 }
 
-Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointer,
-                                        std::string_view reference) {
+Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointer) {
   Place place{resources_[from].root, from};
   std::string buffer;
   for (std::size_t at = 1; at <= pointer.size();) {
@@ -360,7 +364,7 @@ Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointe
       const std::size_t i = std::stoul(std::string(part));
       if (i < place.node->items.size()) next = &place.node->items[i];
     }
-    if (next == nullptr) return bad_reference(reference, "leads to nothing");
+    if (next == nullptr) return bad_reference("and nothing is there", kNotDefined);
     place = {next, resource_at(next, place.resource)};
   }
   return place;

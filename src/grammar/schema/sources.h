@@ -84,7 +84,7 @@ class SchemaSources {
   void add_anchors(const Json& schema, ResourceId within);
   Result<std::optional<ResourceId>> document(const std::string& address, Draft draft);
   const Json* member(const Json& object, std::string_view name);
-  Result<Place> at_pointer(ResourceId from, std::string_view pointer, std::string_view reference);
+  Result<Place> at_pointer(ResourceId from, std::string_view pointer);
 
   FetchDocument fetch_;
   std::optional<Draft> draft_;
