@@ -82,8 +82,8 @@ class Compiler {
     bool has_members = false;
     std::set<std::string_view> required = {};
     std::map<std::string_view, std::vector<Schema>> members = {};
-    std::vector<const Json*> closed = {};  // each: no other names than these properties
-    std::vector<Schema> refused = {};      // the value fits none of these
+    std::vector<Schema> closed = {};   // each: no other names than its properties and patterns
+    std::vector<Schema> refused = {};  // the value fits none of these
   };
 
   using SchemaKey = std::tuple<const Json*, ResourceId, ScopeId>;
@@ -91,6 +91,7 @@ class Compiler {
   void add_facts(Facts& facts, const Schema& schema, int depth);
   void add_members(Facts& facts);
   Facts& facts_of(const Schema& schema);
+  bool forbids(const Schema& closed, std::string_view name);
   bool surely_fits(const Facts& facts, const Schema& schema);
   bool excludes(const Facts& has, const Facts& other, const Facts* around, int depth);
   unsigned overlap(const Schema& x, const Schema& y, const Facts* around, int depth);

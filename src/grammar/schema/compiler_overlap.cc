@@ -138,10 +138,25 @@ void Compiler::add_members(Facts& facts) {
     for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i)
       facts.members[members->keys[i]].push_back(within(schema, members->items[i]));
     const Json* const others = node.find("additionalProperties");
-    if (others != nullptr && others->is(Json::Kind::kFalse) && !node.find("patternProperties"))
-      facts.closed.push_back(members);
+    if (others != nullptr && others->is(Json::Kind::kFalse)) facts.closed.push_back(schema);
     if (const Json* const found = node.find("not")) facts.refused.push_back(within(schema, *found));
   }
+}
+
+// Whether an object of `closed` cannot have the member `name`; false where a pattern cannot be
+// read.
+bool Compiler::forbids(const Schema& closed, std::string_view name) {
+  const Json* const members = closed.node().find("properties");
+  if (members != nullptr && members->find(name) != nullptr) return false;
+  const Json* const patterns = closed.node().find("patternProperties");
+  for (std::size_t i = 0; patterns != nullptr && i < patterns->keys.size(); ++i) {
+    const auto names = pattern({closed, draft_of(closed)}, "patternProperties", patterns->keys[i]);
+    if (!names) return false;
+    pool_->exprs().refuel(kSchemaFuel);
+    const auto has = pool_->automaton().matches(*names, name);
+    if (!has || *has) return false;
+  }
+  return true;
 }
 
 // Whether each object with these facts fits `schema`, which says no more than that members are
@@ -180,8 +195,8 @@ Compiler::Facts& Compiler::facts_of(const Schema& schema) {
 // Whether no object fits both.
 bool Compiler::excludes(const Facts& has, const Facts& other, const Facts* around, int depth) {
   const auto differ = [&](std::string_view name) {
-    for (const Json* const members : other.closed) {
-      if (members == nullptr || members->find(name) == nullptr) return true;
+    for (const Schema& closed : other.closed) {
+      if (forbids(closed, name)) return true;
     }
     const auto its = has.members.find(name), others = other.members.find(name);
     if (its == has.members.end() || others == other.members.end()) return false;
