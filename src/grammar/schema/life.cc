@@ -43,7 +43,7 @@ void LifeSearch::RestMap::add(FormulaId of, FreeNames names, std::uint32_t value
 
 std::size_t LifeSearch::used_bytes() const noexcept {
   return objects_.used_bytes() + next_names_.used_bytes() + conditions_.used_bytes() +
-         orders_.size() * kHashEntryBytes;
+         (orders_.size() + demanded_.size()) * kHashEntryBytes + demanded_lists_.used_bytes();
 }
 
 // The choices of ∨ come last, those with the fewest parts first: by then a leaf may have made a
@@ -473,51 +473,6 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
   }, which);
   if (is_unknown || all == Life::kUnknown) return kNoFormula;
   return pool_.any_of(out);
-}
-
-// Where no member is demanded, the names do not matter. With the order of `of` where a branch of it
-// may say another. Behind a name this order only grows when a branch is over, so what is live by it
-// stays so.
-FreeNames LifeSearch::ordered(FormulaId of, FreeNames names) const {
-  constexpr unsigned kDemands = Formula::kNamePart | Formula::kRestPart | Formula::kSchemaPart;
-  if (of != kNoFormula && (pool_.at(of).parts & kDemands) == 0) return {};
-  if (!has_order_ || names.last == 0 || names.within != kNoFormula || of == kNoFormula)
-    return names;
-  const Formula& f = pool_.at(of);
-  const auto its = pool_.children(f);
-  const bool has_branches =
-      f.kind == FormulaKind::kOr ||
-      (f.kind == FormulaKind::kAnd && std::any_of(its.begin(), its.end(), [&](FormulaId part) {
-         return pool_.at(part).kind == FormulaKind::kOr;
-       }));
-  if (has_branches) names.within = of;
-  return names;
-}
-
-std::uint32_t LifeSearch::order_within(FormulaId of, TextId name) {
-  const auto [at, is_new] = orders_.try_emplace(std::uint64_t{of} << 32U | name, 0);
-  if (is_new) at->second = pool_.order_of(of, name);
-  return at->second;
-}
-
-bool LifeSearch::is_free(FormulaId of, FreeNames names, TextId name) {
-  const bool is_bound = has_order_ && names.last != 0;
-  if (is_bound && names.within != kNoFormula) of = names.within;
-  return is_free(names, name, is_bound ? order_within(of, name) : 0);
-}
-
-bool LifeSearch::is_free(FreeNames names, TextId name, std::uint32_t order) {
-  if (cells_.has(names.came, name)) return false;
-  return !has_order_ || names.last == 0 || order == 0 ||
-         (names.last != kNoEnd && order > names.last);
-}
-
-FreeNames LifeSearch::behind(FormulaId of, FreeNames names, TextId name) {
-  FreeNames out{.came = cells_.add(names.came, name)};
-  if (!has_order_) return out;
-  const std::uint32_t order = pool_.order_of(of, name);
-  out.last = order == 0 ? kNoEnd : std::max(order, names.last);
-  return out;
 }
 
 // Integers are spelled without a point, for readers that take 1.0 for a fraction. Multiples of

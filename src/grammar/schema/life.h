@@ -41,7 +41,9 @@ struct FreeNames {
 class LifeSearch {
  public:
   LifeSearch(FormulaPool& pool, Cells& cells, bool has_order)
-      : pool_(pool), cells_(cells), has_order_(has_order) {}
+      : pool_(pool), cells_(cells), has_order_(has_order) {
+    demanded_lists_.of({});
+  }
 
   // Sets the fuel of an operation, in steps of regexes and formulas.
   void refuel(std::uint64_t steps) noexcept { fuel_ = steps / kStepsForOne; }
@@ -105,7 +107,8 @@ class LifeSearch {
     FormulaId value = kAlways;
   };
 
-  class WantedOrder;  // life_names.cc
+  class WantedOrder;     // life_names.cc
+  class NamesOfChoices;  // life_choices.cc
 
   static constexpr std::uint64_t kStepsForOne = 20;
   static constexpr std::size_t kNamesForOne = 16;
@@ -161,7 +164,10 @@ class LifeSearch {
   FormulaId without_dead_branches(FormulaId of, bool is_array, FreeNames names);
 
   FormulaId children_of(const Leaves& leaves, Leaves& others);
-  FreeNames ordered(FormulaId of, FreeNames names) const;
+  FreeNames ordered(FormulaId of, FreeNames names);
+  FreeNames with_order(FormulaId of, FreeNames names) const;
+  std::optional<ListId> demanded_names(FormulaId of);
+  std::optional<ListId> new_demanded_names(FormulaId of);
   std::uint32_t order_within(FormulaId of, TextId name);
   bool is_free(FormulaId of, FreeNames names, TextId name);
   bool is_free(FreeNames names, TextId name, std::uint32_t order);
@@ -177,6 +183,8 @@ class LifeSearch {
   regex::ExprId number_rule(const Formula& f);
   regex::ExprId new_next_names(FormulaId of, FreeNames names);
   std::optional<regex::ExprId> simple_next_names(FormulaId of, FreeNames names);
+  // Of an ∨ of many; nothing where it is none (life_choices.cc).
+  std::optional<regex::ExprId> choice_next_names(FormulaId of, FreeNames names);
   std::optional<regex::ExprId> with_other_names(FreeNames names, std::span<const Asked> asked,
                                                 const Leaves& others,
                                                 std::vector<regex::ExprId>& good);
@@ -203,6 +211,8 @@ class LifeSearch {
   std::vector<Open> open_ = {};  // at most kMaxDepth
   RestMap objects_ = {}, next_names_ = {}, conditions_ = {};
   std::unordered_map<std::uint64_t, std::uint32_t> orders_ = {};  // of order_within()
+  FlatHashMap demanded_ = {};                                     // of demanded_names(), by formula
+  Lists demanded_lists_ = {};                                     // the first is empty
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
   std::unordered_map<FormulaId, bool> rooms_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};

@@ -37,11 +37,116 @@ void LifeSearch::leaf_names(FormulaId of, std::vector<NameId>& out) {
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
+// The single names that `of` demands of an object, each with its place in the declared order;
+// nothing where they are many, or where it has other demands, which any name may meet. Behind a
+// member no others come to these.
+std::optional<ListId> LifeSearch::demanded_names(FormulaId of) {
+  constexpr unsigned kOthers = Formula::kRestPart | Formula::kSchemaPart;
+  const unsigned parts = pool_.at(of).parts;
+  if ((parts & kOthers) != 0) return std::nullopt;
+  if ((parts & Formula::kNamePart) == 0) return ListId{0};
+  constexpr ListId kOther = FlatHashMap::kNone - 1;
+  ListId its = demanded_.find(of);
+  if (its == FlatHashMap::kNone) {
+    its = new_demanded_names(of).value_or(kOther);
+    demanded_.add(of, its);
+  }
+  return its == kOther ? std::nullopt : std::optional(its);
+}
+
+std::optional<ListId> LifeSearch::new_demanded_names(FormulaId of) {
+  constexpr std::size_t kFew = 16;
+  std::vector<FormulaId> open = {of};
+  std::unordered_set<FormulaId> seen;
+  std::vector<TextId> names;
+  while (!open.empty()) {
+    const FormulaId next = open.back();
+    open.pop_back();
+    const Formula& f = pool_.at(next);
+    if ((f.parts & Formula::kNamePart) == 0) continue;
+    if (f.kind != FormulaKind::kNameSome) {
+      const auto its = pool_.children(f);
+      if (seen.insert(next).second) open.insert(open.end(), its.begin(), its.end());
+      continue;
+    }
+    const TextId name = pool_.names(f.a).text;
+    if (!pool_.names(f.a).is_one()) return std::nullopt;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (names.size() > kFew) return std::nullopt;
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<std::uint32_t> out;
+  for (const TextId name : names) {
+    out.push_back(name);
+    out.push_back(has_order_ ? pool_.order_of(of, name) : 0);
+  }
+  return demanded_lists_.of(out);
+}
+
+// Of the names only this matters: which members that are demanded can no longer come. Behind a name
+// the order only grows when a branch is over, so what is live by it stays so.
+FreeNames LifeSearch::ordered(FormulaId of, FreeNames names) {
+  if (of == kNoFormula) return names;
+  const std::optional<ListId> demanded = demanded_names(of);
+  if (!demanded) return with_order(of, names);
+  FreeNames out;
+  if (names.came == 0 && names.last == 0) return out;
+  const std::span<const std::uint32_t> its = demanded_lists_.at(*demanded);
+  for (std::size_t i = 0; i < its.size(); i += 2) {
+    const bool is_within = names.last != 0 && names.within != kNoFormula;
+    const std::uint32_t order = is_within ? order_within(names.within, its[i]) : its[i + 1];
+    if (!is_free(names, its[i], order)) out.came = cells_.add(out.came, its[i]);
+  }
+  return out;
+}
+
+// With the order of `of` where a branch of it may say another.
+FreeNames LifeSearch::with_order(FormulaId of, FreeNames names) const {
+  if (!has_order_ || names.last == 0 || names.within != kNoFormula) return names;
+  const Formula& f = pool_.at(of);
+  const auto its = pool_.children(f);
+  const bool has_branches =
+      f.kind == FormulaKind::kOr ||
+      (f.kind == FormulaKind::kAnd && std::any_of(its.begin(), its.end(), [&](FormulaId part) {
+         return pool_.at(part).kind == FormulaKind::kOr;
+       }));
+  if (has_branches) names.within = of;
+  return names;
+}
+
+std::uint32_t LifeSearch::order_within(FormulaId of, TextId name) {
+  const auto [at, is_new] = orders_.try_emplace(std::uint64_t{of} << 32U | name, 0);
+  if (is_new) at->second = pool_.order_of(of, name);
+  return at->second;
+}
+
+bool LifeSearch::is_free(FormulaId of, FreeNames names, TextId name) {
+  const bool is_bound = has_order_ && names.last != 0;
+  if (is_bound && names.within != kNoFormula) of = names.within;
+  return is_free(names, name, is_bound ? order_within(of, name) : 0);
+}
+
+bool LifeSearch::is_free(FreeNames names, TextId name, std::uint32_t order) {
+  if (cells_.has(names.came, name)) return false;
+  return !has_order_ || names.last == 0 || order == 0 ||
+         (names.last != kNoEnd && order > names.last);
+}
+
+FreeNames LifeSearch::behind(FormulaId of, FreeNames names, TextId name) {
+  FreeNames out{.came = cells_.add(names.came, name)};
+  if (!has_order_) return out;
+  const std::uint32_t order = pool_.order_of(of, name);
+  out.last = order == 0 ? kNoEnd : std::max(order, names.last);
+  return out;
+}
+
 // All names but some of `known`.
 bool LifeSearch::is_all_but(NameId set, const std::vector<TextId>& known) const {
   const NameSet& its = pool_.names(set);
   return its.kind == NameSet::Kind::kAllBut &&
-         std::includes(known.begin(), known.end(), its.but.begin(), its.but.end());
+         std::all_of(its.but.begin(), its.but.end(), [&](TextId name) {
+           return std::binary_search(known.begin(), known.end(), name);
+         });
 }
 
 bool LifeSearch::single_names(std::span<const FormulaId> formulas, std::vector<TextId>& out) {
@@ -141,6 +246,7 @@ regex::ExprId LifeSearch::next_names(FormulaId of, FreeNames names) {
 
 regex::ExprId LifeSearch::new_next_names(FormulaId of, FreeNames names) {
   if (const auto simple = simple_next_names(of, names)) return *simple;
+  if (const auto of_choices = choice_next_names(of, names)) return *of_choices;
   std::vector<regex::ExprId> languages, good;
   if (!kinds(of, kAnyName, names, languages)) return regex::kNoExpr;
   for (const regex::ExprId language : languages) {

@@ -472,6 +472,80 @@ TEST(SchemaRecognizer, ChoicesExcludeEachOtherByAMemberThatIsRequiredBesideThem)
   EXPECT_EQ(walk(*recognizer, R"({"in":"k")"), kDeadState);
 }
 
+// As OpenAPI's schemas: a schema is closed but for names of a pattern, and a reference requires a
+// name that the pattern does not match.
+TEST(SchemaRecognizer, AClosedChoiceExcludesOneThatRequiresAnotherName) {
+  const auto schema = [](const char* pattern, const char* more, int n) {
+    std::string out = cat(R"({"$ref":"#/$defs/schema","$defs":{"reference":{"type":"object",)",
+                          R"("required":["$ref"],"patternProperties":{"^\\$ref$":)",
+                          R"({"type":"string"}}},"schema":{"type":"object","properties":{)", more);
+    for (int i = 0; i < n; ++i)
+      out += cat(i == 0 ? "" : ",", R"("m)", i,
+                 R"(":{"oneOf":[{"$ref":"#/$defs/schema"},{"$ref":"#/$defs/reference"}]})");
+    return cat(out, R"(},"patternProperties":{")", pattern,
+               R"(":{}},"additionalProperties":false}}})");
+  };
+  const auto accepts = [](const std::string& text_of_schema, const std::string& text) {
+    const auto recognizer = recognizer_of(text_of_schema, kTight);
+    const StateId end = walk(*recognizer, text);
+    EXPECT_NE(end, kFailedState) << text_of_schema;
+    return recognizer->accepts(end);
+  };
+  const std::string closed = schema("^x-", "", 20);
+  EXPECT_TRUE(accepts(closed, R"({"m1":{"m2":{"$ref":""},"m3":{"x-":1}},"m4":{"m5":{}}})"));
+  EXPECT_TRUE(accepts(closed, R"({"m1":{"$ref":"","x-":1,"m2":7}})"));
+  EXPECT_FALSE(accepts(closed, R"({"m1":{"y":1}})"));
+  // Where the pattern matches the name, or it is declared, a value may be both.
+  for (const std::string& open : {schema("^[x$]", "", 3), schema("^x-", R"("$ref":true,)", 3)}) {
+    EXPECT_TRUE(accepts(open, R"({"m1":{"x-":1}})"));
+    EXPECT_TRUE(accepts(open, R"({"m1":{"$ref":"","m2":7}})"));
+    EXPECT_FALSE(accepts(open, R"({"m1":{"$ref":"","x-":1}})"));
+    EXPECT_FALSE(accepts(open, R"({"m1":{"$ref":""}})"));
+  }
+}
+
+// As CloudFormation's resources: what a member may be is told by another that comes behind it.
+TEST(SchemaRecognizer, AnObjectOfManyKindsHasTheNamesOfEach) {
+  std::string kinds;
+  for (int i = 0; i < 400; ++i) {
+    kinds += cat(i == 0 ? "" : ",", R"({"type":"object","properties":{"body":{"type":"object",)",
+                 R"("properties":{"name":{"type":"string"})");
+    for (int k = 0; k < 10; ++k)
+      kinds += cat(R"(,"m)", i, "x", k, R"(":{"type":")", i % 2 == 0 ? "null" : "string", R"("})");
+    kinds +=
+        cat(R"(},"required":["m)", i, R"(x3"],"additionalProperties":false},"type":{"const":")",
+            "k", i, R"("}},"required":["body","type"],"additionalProperties":false})");
+  }
+  const auto recognizer = recognizer_of(cat(R"({"anyOf":[)", kinds, "]}"), {});
+  for (const char* const text :
+       {R"({"body":{"name":"","m17x3":""},"type":"k17"})", R"({"body":{"m8x3":null},"type":"k8"})"})
+    EXPECT_TRUE(recognizer->accepts(walk(*recognizer, text))) << text;
+  for (const char* const text :
+       {R"({"body":{"name":"","m1x3":"","m2x)", R"({"body":{"m1x4)", R"({"body":{"m1x3":"","na)",
+        R"({"body":{"m17x3":""},"type":"k8)", R"({"type)", R"({"body":{"m400)"})
+    EXPECT_EQ(walk(*recognizer, text), kDeadState) << text;
+}
+
+// Whether a value can come is asked once, not for each list of names that no demand speaks of: fuel
+// for one member of 200 would not do for five then.
+TEST(SchemaRecognizer, NamesThatNoMemberDemandsDoNotMatter) {
+  std::string demands;
+  for (int i = 0; i < 14; ++i)
+    demands += cat(R"("m)", i, R"(":["n)", i, "\"],");
+  const auto recognizer =
+      recognizer_of(cat(R"({"type":"object","dependencies":{)", demands,
+                        R"("a":["b"]},"additionalProperties":{"type":["object","string"]}})"),
+                    {});
+  StateId state = walk(*recognizer, "{");
+  recognizer->begin(400'000);
+  for (int i = 0; i < 200; ++i)
+    state = recognizer->step_all(state, cat(i == 0 ? "" : ",", "\"x", i, R"(":"")"));
+  ASSERT_NE(state, kFailedState);
+  state = recognizer->step_all(state, R"(,"a":"")");
+  EXPECT_EQ(recognizer->step(state, '}'), kDeadState);
+  EXPECT_TRUE(recognizer->accepts(recognizer->step_all(state, R"(,"b":""})")));
+}
+
 TEST(SchemaRecognizer, ForcesWhatMustCome) {
   const auto recognizer =
       recognizer_of(R"({"type":"object","properties":{"kind":{"const":"circle"},)"

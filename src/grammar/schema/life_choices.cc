@@ -1,0 +1,198 @@
+// The next names of an object that may be one of many, as the resources of CloudFormation are, of
+// which there are 900 kinds with 5,000 names. To ask each name of each choice would take too many
+// steps. A choice that forbids all names but its own has to do with these alone, so a name is asked
+// of the few choices that may have it. In most cases one of them says at once that it may come.
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "grammar/schema/life.h"
+
+namespace wick::grammar {
+
+class LifeSearch::NamesOfChoices {
+ public:
+  NamesOfChoices(LifeSearch& life, FormulaId of, FreeNames names) : life_(life), names_(names) {
+    const auto its = life_.pool_.children(life_.pool_.at(of));
+    for (const FormulaId choice : Leaves(its.begin(), its.end()))
+      add(choice);
+    for (CellId at = names.came; at != 0; at = life_.cells_.before(at))
+      known_.push_back(life_.cells_.item(at));
+    sort_once(known_);
+    sort_once(orders_);
+    sort_once(owners_);
+  }
+
+  regex::ExprId all() {
+    regex::ExprPool& exprs = life_.pool_.exprs();
+    std::vector<std::string_view> good;
+    for (const TextId name : known_) {
+      const std::uint32_t order = order_of(name);
+      if (!life_.is_free(names_, name, order)) continue;
+      const Life life = life_.spend() ? life_behind(name, order) : Life::kUnknown;
+      if (life == Life::kUnknown) return regex::kNoExpr;
+      if (life == Life::kLive) good.push_back(life_.pool_.text_of(name));
+    }
+    std::vector<regex::ExprId> parts = {exprs.literals(good)}, languages;
+    if (!open_.empty() && !life_.other_kinds(sets(), known_, kAnyName, languages))
+      return regex::kNoExpr;
+    for (const regex::ExprId language : languages) {
+      const auto name = life_.pool_.automaton().shortest(language);
+      if (!name) return regex::kNoExpr;
+      if (!*name) continue;
+      const Life life = life_behind(life_.pool_.text(**name), 0);
+      if (life == Life::kUnknown) return regex::kNoExpr;
+      if (life == Life::kLive) parts.push_back(language);
+    }
+    return exprs.unite(parts);
+  }
+
+ private:
+  struct Choice {
+    FormulaId of = kNever;
+    bool is_simple = false;  // its leaves speak of the values of names and demand single ones
+    bool is_asked = false;   // whether its demands can be met, which is `demands`
+    Life demands = Life::kUnknown;
+    std::vector<Asked> asked = {};
+    Leaves others = {};
+  };
+
+  using Pairs = std::vector<std::pair<TextId, std::uint32_t>>;
+
+  template <class T>
+  static void sort_once(std::vector<T>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+
+  // The first pair of `name` in `pairs`.
+  static Pairs::const_iterator first_of(const Pairs& pairs, TextId name) {
+    return std::lower_bound(pairs.begin(), pairs.end(), std::pair(name, std::uint32_t{0}));
+  }
+
+  void add(FormulaId of) {
+    FormulaPool& pool = life_.pool_;
+    Choice choice{.of = of};
+    choice.asked = life_.asked_of(life_.parts_of(of), choice.others);
+    const auto number = static_cast<std::uint32_t>(choices_.size());
+    const std::vector<TextId>* own = nullptr;
+    choice.is_simple = true;
+    for (const FormulaId leaf : choice.others) {
+      const Formula& f = pool.at(leaf);
+      if (f.kind != FormulaKind::kNameAll) {
+        choice.is_simple = false;
+        add_names_of(leaf);
+      } else if (f.b == kNever && pool.names(f.a).kind == NameSet::Kind::kAllBut)
+        own = &pool.names(f.a).but;
+    }
+    for (const Asked& one : choice.asked)
+      add_name(one.name, one.order);
+    if (own == nullptr) {
+      open_.push_back(number);
+    } else {
+      for (const TextId name : *own) {
+        known_.push_back(name);
+        owners_.emplace_back(name, number);
+      }
+    }
+    choices_.push_back(std::move(choice));
+  }
+
+  void add_name(TextId name, std::uint32_t order) {
+    known_.push_back(name);
+    if (order != 0) orders_.emplace_back(name, order);
+  }
+
+  void add_names_of(FormulaId leaf) {
+    std::vector<NameId> sets;
+    life_.leaf_names(leaf, sets);
+    for (const NameId set : sets) {
+      if (!life_.pool_.names(set).is_one()) continue;
+      const TextId name = life_.pool_.names(set).text;
+      add_name(name, life_.pool_.order_of(leaf, name));
+    }
+  }
+
+  // The sets of names that the choices for any name speak of.
+  std::vector<NameId> sets() {
+    std::vector<NameId> out, its;
+    for (const std::uint32_t number : open_) {
+      its.clear();
+      life_.leaf_names(choices_[number].of, its);
+      out.insert(out.end(), its.begin(), its.end());
+    }
+    sort_once(out);
+    return out;
+  }
+
+  // The first place of `name` in any choice.
+  std::uint32_t order_of(TextId name) const {
+    const auto at = first_of(orders_, name);
+    return at == orders_.end() || at->first != name ? 0 : at->second;
+  }
+
+  Life life_behind(TextId name, std::uint32_t order) {
+    FreeNames behind{.came = 0, .last = 0};
+    if (life_.has_order_) behind.last = order == 0 ? kNoEnd : std::max(order, names_.last);
+    std::vector<std::uint32_t> numbers = open_;
+    for (auto at = first_of(owners_, name); at != owners_.end() && at->first == name; ++at)
+      numbers.push_back(at->second);
+    const auto is_sure = [&](std::uint32_t number) {
+      return allows(choices_[number], name, behind.last);
+    };
+    if (std::any_of(numbers.begin(), numbers.end(), is_sure)) return Life::kLive;
+    if (!life_.spend(numbers.size())) return Life::kUnknown;
+    Leaves all;
+    for (const std::uint32_t number : numbers)
+      all.push_back(life_.pool_.behind_name(choices_[number].of, name));
+    behind.came = life_.cells_.add(names_.came, name);
+    return life_.of_object(life_.pool_.any_of(all), behind);
+  }
+
+  // Whether it is plain to see that `name` may come in this choice. The order of the other choices
+  // that are still open behind it may bind its demands, so the first place of each counts.
+  bool allows(Choice& choice, TextId name, std::uint32_t last) {
+    if (!choice.is_simple) return false;
+    const auto its = std::lower_bound(choice.asked.begin(), choice.asked.end(), name,
+                                      [](const Asked& one, TextId x) { return one.name < x; });
+    if (its == choice.asked.end() || its->name != name) return false;
+    const FreeNames behind{.came = names_.came, .last = last};
+    const auto may_come = [&](const Asked& one) {
+      return !one.is_wanted || one.name == name ||
+             life_.is_free(behind, one.name, order_of(one.name));
+    };
+    return std::all_of(choice.asked.begin(), choice.asked.end(), may_come) &&
+           demands_of(choice) == Life::kLive && life_of(choice, *its) == Life::kLive;
+  }
+
+  Life life_of(const Choice& choice, const Asked& one) {
+    return life_.of_value(life_.value_of(choice.others, one.name, {one.value}));
+  }
+
+  Life demands_of(Choice& choice) {
+    if (std::exchange(choice.is_asked, true)) return choice.demands;
+    choice.demands = Life::kLive;
+    for (const Asked& one : choice.asked) {
+      if (one.is_wanted && choice.demands == Life::kLive) choice.demands = life_of(choice, one);
+    }
+    return choice.demands;
+  }
+
+  LifeSearch& life_;
+  FreeNames names_;
+  std::vector<Choice> choices_ = {};
+  std::vector<std::uint32_t> open_ = {};  // the choices that may have any name
+  std::vector<TextId> known_ = {};        // that are named alone
+  Pairs owners_ = {};                     // by name: the others that may have it
+  Pairs orders_ = {};                     // by name: its declared places
+};
+
+std::optional<regex::ExprId> LifeSearch::choice_next_names(FormulaId of, FreeNames names) {
+  const Formula& f = pool_.at(of);
+  if (f.kind != FormulaKind::kOr || names.within != kNoFormula) return std::nullopt;
+  return spend(f.n) ? NamesOfChoices(*this, of, names).all() : regex::kNoExpr;
+}
+
+}  // namespace wick::grammar
