@@ -80,7 +80,8 @@ int show_prompt(const AskFlags& f, const std::vector<Message>& messages) {
 }
 
 // Without a terminal: the command alone on standard output, the rest on standard error.
-Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
+Result<int> print_proposals(const AskSetup& setup, assist::Conversation& talk,
+                            const std::string& sentence,
                             const std::vector<assist::Proposal>& proposals) {
   const assist::Proposal& first = proposals.front();
   for (const assist::Proposal& one : proposals) {  // before any of them is printed
@@ -111,6 +112,8 @@ Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
           "\n"});
     if (setup.flags.is_dry) print_effects(one.command, verdict, true);
   }
+  const AskFlags& f = setup.flags;
+  if (f.is_dry && f.explains && !f.is_json) WICK_DO(explain_by_model(setup, talk, first.command));
   record(setup, {.sentence = sentence,
                  .command = first.command,
                  .outcome = "printed",
@@ -165,7 +168,7 @@ Result<int> run_ask(const AskFlags& f) {
   if (f.is_widget && !proposals.front().command.empty())
     return answer_widget(*setup, sentence, proposals.front());
   if (is_talk) return talk_about(*setup, talk, sentence, std::move(proposals));
-  return print_proposals(*setup, sentence, proposals);
+  return print_proposals(*setup, talk, sentence, proposals);
 }
 
 }  // namespace

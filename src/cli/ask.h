@@ -89,6 +89,9 @@ void print_risk(const std::string& command, const shell::Verdict& verdict, shell
 // At a terminal: shows the proposal, asks, acts. Returns the exit status.
 Result<int> talk_about(const AskSetup& setup, assist::Conversation& conversation,
                        const std::string& sentence, std::vector<assist::Proposal> proposals);
+// Prints the model's words about the command.
+Result<void> explain_by_model(const AskSetup& setup, assist::Conversation& conversation,
+                              const std::string& command);
 // Text for the line buffer of the user's shell; `proposal` has a command.
 Result<int> answer_widget(const AskSetup& setup, const std::string& sentence,
                           const assist::Proposal& proposal);

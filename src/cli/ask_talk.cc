@@ -36,6 +36,11 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
+// The command as the model reads it: a secret that the user typed stays here.
+std::string told_of(const AskSetup& setup, const std::string& command) {
+  return setup.is_remote ? assist::masked(command) : command;
+}
+
 bool has_control(const std::string& text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -287,16 +292,9 @@ class CommandTalk {
   }
 
   void explain_by_model() {
-    const auto words =
-        interruptible(conversation_, [&] { return conversation_.explain(told()); });
-    if (!words) return report(words.error(), false);
-    print({"the model says, which proves nothing: "});
-    print_answer(trimmed(*words));
-    print({"\n"});
+    const auto done = wick::explain_by_model(setup_, conversation_, command_);
+    if (!done) report(done.error(), false);
   }
-
-  // The command as the model reads it: a secret that the user typed stays here.
-  std::string told() const { return setup_.is_remote ? assist::masked(command_) : command_; }
 
   Result<void> revise(std::string sentence) {
     if (sentence.empty() && !read("change > ", sentence)) return {};
@@ -304,8 +302,9 @@ class CommandTalk {
     if (sentence.empty()) return {};
     if (const auto fits = setup_.check_sentence(sentence); !fits)
       return report(fits.error(), false), Result<void>();
-    const auto next = interruptible(
-        conversation_, [&] { return conversation_.revise(sentence, is_edited_ ? told() : ""); });
+    const std::string edited = is_edited_ ? told_of(setup_, command_) : "";
+    const auto next =
+        interruptible(conversation_, [&] { return conversation_.revise(sentence, edited); });
     if (!next && next.error().code == ErrorCode::kCancelled) return next.error();
     if (!next) return report(next.error(), false), Result<void>();
     is_edited_ = false;
@@ -392,6 +391,17 @@ class CommandTalk {
 };
 
 }  // namespace
+
+Result<void> explain_by_model(const AskSetup& setup, assist::Conversation& conversation,
+                              const std::string& command) {
+  WICK_TRY(const std::string words, interruptible(conversation, [&] {
+             return conversation.explain(told_of(setup, command));
+           }));
+  print({"the model says, which proves nothing: "});
+  print_answer(trimmed(words));
+  print({"\n"});
+  return {};
+}
 
 Result<int> talk_about(const AskSetup& setup, assist::Conversation& conversation,
                        const std::string& sentence, std::vector<assist::Proposal> proposals) {

@@ -303,8 +303,9 @@ void Evaluator::declare_local(const std::string& name, bool is_list, State& s) {
   const bool is_new = s.is_in_function && !s.locals.contains(name);
   if (is_new) keep_local(name, s);
   if (is_new && old != s.variables.end()) {
-    const Value& before = old->second.value;
-    old->second = {.value = old->second.is_array ? Value::unknown() : join(before, Value::exact(""))};
+    const Variable& before = old->second;
+    old->second = {.value = before.is_array ? Value::unknown()
+                                            : join(before.value, Value::exact(""))};
   }
   if (is_list) s.variables[name].is_array = true;
 }

@@ -164,6 +164,12 @@ class WithoutTerminal(Asked):
         self.assertIn("       ^  moderate: overwrites b", done.stdout.decode())
         self.assertIn("safe: reads c", done.stdout.decode())
 
+    def test_dry_run_has_the_models_explanation(self):
+        self.home.says(cmd("touch marker"), "It makes a file.")
+        done = self.home.ask("-e", "--dry-run", "x")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("the model says, which proves nothing: It makes a file.\n", done.stdout.decode(), done.stderr)
+
     def test_flags_that_contradict(self):
         for words in (("--batch", "x"), ("--batch", "--input", "f"), ("--widget", "--json", "x"), ("-x", "--print", "x")):
             done = self.home.ask(*words)
