@@ -16,6 +16,7 @@
 
 #include "base/core_dumps.h"
 #include "base/log.h"
+#include "base/poller.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "cli/key_book.h"
@@ -104,6 +105,7 @@ struct Service {
   std::shared_ptr<server::Audit> audit = {};
   std::shared_ptr<Counters> counters = std::make_shared<Counters>(nullptr);
   std::string key_file = {};
+  std::shared_ptr<Poller> poller = {};              // of the server's loop and the transfers
   std::shared_ptr<DrivenTransfers> transfers = {};  // null: nothing is remote
   std::unique_ptr<http::Server> server = {};
   std::atomic<bool> is_serving = false;  // the models are found
@@ -307,7 +309,8 @@ Result<int> serve(const ServeFlags& o) {
     KeyBudgets key_budgets;
     if (service.keys != nullptr)
       key_budgets = [keys = service.keys](const std::string& key) { return keys->budgets_of(key); };
-    WICK_TRY(service.transfers, Transfers::create_driven());
+    WICK_TRY(service.poller, Poller::create());
+    WICK_TRY(service.transfers, Transfers::create_driven({.poller = service.poller}));
     LocalMember local{.provider = service.provider};
     local.default_model = [models = service.models] {
       const auto names = models->names();
@@ -325,10 +328,7 @@ Result<int> serve(const ServeFlags& o) {
   }
   // An address in use is an error before any download; clients that connect meanwhile wait.
   http::ServerOptions options = server_options(config);
-  if (const auto& transfers = service.transfers; transfers != nullptr)
-    options.sources.push_back({transfers->fd(), [transfers](const std::function<void()>& deliver) {
-                                 transfers->advance(deliver);
-                               }});
+  options.poller = service.poller;
   WICK_TRY(service.server, http::Server::create(options, routes_of(config, service)));
   service.counters->store(&service.server->counters());
   WICK_TRY(const std::jthread signals,

@@ -1,9 +1,11 @@
 // Each limit over a real socket: bytes in, bytes out.
+#include <sys/epoll.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/poller.h"
 #include "http/fixture_test.h"
 #include "http/response.h"
 
@@ -358,8 +360,8 @@ TEST(HttpQuick, ARequestThatWaitsForNothingNeedsNoWorker) {
   }
 }
 
-// The Wake of a Work that only the source sets: it is seen in the same turn of the loop.
-TEST(HttpSources, AreCalledByTheLoopWhichThenLooksAtItsWakes) {
+// The Wake of a Work that only another owner of the poller sets: it is seen behind its call.
+TEST(HttpPoller, IsSharedWithOthersAndTheLoopLooksAtTheirWakes) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(::pipe(ends), 0);
   std::shared_ptr<Wake> waiting;  // of the loop's thread
@@ -384,12 +386,23 @@ TEST(HttpSources, AreCalledByTheLoopWhichThenLooksAtItsWakes) {
         return Reply(std::make_unique<Waits>(is_there));
       },
       Where::kLoop);
+
+  struct Reads final : Pollable {
+    explicit Reads(std::function<void()> call) : readable(std::move(call)) {}
+
+    void on_ready(int /*fd*/, std::uint32_t /*events*/) override { readable(); }
+
+    std::function<void()> readable;
+  };
+
+  Reads other([&] {
+    char byte = 0;
+    is_there = ::read(ends[0], &byte, 1) == 1;
+    if (waiting != nullptr) waiting->set();
+  });
   ServerOptions options;
-  options.sources.push_back({ends[0], [&](const std::function<void()>&) {
-                               char byte = 0;
-                               is_there = ::read(ends[0], &byte, 1) == 1;
-                               if (waiting != nullptr) waiting->set();
-                             }});
+  options.poller = *Poller::create();
+  ASSERT_TRUE(options.poller->watch(ends[0], EPOLLIN, other));
   {
     TestServer server(options, {std::move(route)});
     RawClient client(server.port());

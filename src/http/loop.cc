@@ -52,18 +52,24 @@ class Loop::Alarm final : public Pollable {
   const int fd_;
 };
 
-Loop::Loop(std::unique_ptr<Poller> poller, std::unique_ptr<WakeSet> wakes,
+Loop::Loop(std::shared_ptr<Poller> poller, std::unique_ptr<WakeSet> wakes,
            std::unique_ptr<Alarm> alarm)
     : poller_(std::move(poller)),
       wakes_(std::move(wakes)),
       alarm_(std::move(alarm)),
       buffer_(kReadBytes) {}
 
-Loop::~Loop() = default;
+Loop::~Loop() {
+  poller_->forget(alarm_->fd());
+  poller_->forget(wakes_->fd());
+}
 
-Result<std::unique_ptr<Loop>> Loop::create() {
-  return catch_bad_alloc([]() -> Result<std::unique_ptr<Loop>> {
-    WICK_TRY(auto poller, Poller::create());
+Result<std::unique_ptr<Loop>> Loop::create(std::shared_ptr<Poller> shared) {
+  return catch_bad_alloc([&]() -> Result<std::unique_ptr<Loop>> {
+    std::shared_ptr<Poller> poller = std::move(shared);
+    if (poller == nullptr) {
+      WICK_TRY(poller, Poller::create());
+    }
     WICK_TRY(auto wakes, WakeSet::create());
     const int fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     auto alarm = fd < 0 ? nullptr : std::make_unique<Alarm>(fd);

@@ -32,7 +32,8 @@ class Timer;
 
 class Loop {
  public:
-  static Result<std::unique_ptr<Loop>> create();
+  // `poller`: null for one of its own.
+  static Result<std::unique_ptr<Loop>> create(std::shared_ptr<Poller> poller = {});
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -62,7 +63,7 @@ class Loop {
   friend class Timer;
   class Alarm;
 
-  Loop(std::unique_ptr<Poller> poller, std::unique_ptr<WakeSet> wakes,
+  Loop(std::shared_ptr<Poller> poller, std::unique_ptr<WakeSet> wakes,
        std::unique_ptr<Alarm> alarm);
   void turn(const Hooks& hooks);
   void look_after(const Hooks& hooks);
@@ -71,7 +72,7 @@ class Loop {
   void fire_timers();
   int wait_ms() const;
 
-  const std::unique_ptr<Poller> poller_;
+  const std::shared_ptr<Poller> poller_;
   const std::unique_ptr<WakeSet> wakes_;
   const std::unique_ptr<Alarm> alarm_;
   std::unique_ptr<boost::asio::io_context> context_;

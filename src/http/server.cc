@@ -87,7 +87,7 @@ struct Server::Accepting {
   explicit Accepting(Listeners its_listeners) : listeners(std::move(its_listeners)) {}
 
   Listeners listeners;
-  std::vector<std::unique_ptr<Watch>> watches, sources;
+  std::vector<std::unique_ptr<Watch>> watches;
   std::unique_ptr<Timer> retry, last_call, drained;
   std::set<std::shared_ptr<Connection>> connections;
   std::set<std::shared_ptr<Connection>> closed;  // by the handler that runs now
@@ -102,7 +102,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options,
   server->exposed_ = exposed_address(listeners);
   WICK_DO(check_exposure(options, server->exposed_));
   WICK_TRY(Guard guard, make_guard(options.guard, options.listen.hosts));
-  WICK_TRY(server->loop_, Loop::create());
+  WICK_TRY(server->loop_, Loop::create(options.poller));
   server->site_ = std::make_unique<Site>(*server->loop_, std::move(guard), std::move(routes));
   Site& site = *server->site_;
   site.limits = options.limits;
@@ -133,7 +133,6 @@ Server::Server(const ServerOptions& options) : options_(options) {}
 Server::~Server() {
   if (accepting_ == nullptr) return;  // create() failed
   accepting_->watches.clear();
-  accepting_->sources.clear();
   while (!accepting_->connections.empty())
     std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
   accepting_->retry.reset();
@@ -150,16 +149,10 @@ void Server::run(const std::stop_token& stop) {
     accepting_->watches.push_back(
         std::make_unique<Watch>(*loop_, listener.fd, [this, listener] { accept(listener); }));
   }
-  for (const Source& source : options_.sources) {
-    accepting_->sources.push_back(std::make_unique<Watch>(*loop_, source.fd, [this, &source] {
-      source.readable([this] { loop_->wakes().take([this](std::uint64_t n) { on_wake(n); }); });
-    }));
-  }
   accepting_->last_call = std::make_unique<Timer>(*loop_, [this] { call_to_end(); });
   accepting_->drained = std::make_unique<Timer>(*loop_, [this] { this->stop(); });
   loop_->run({.on_wake = [this](std::uint64_t number) { on_wake(number); },
               .behind_each = [this] { accepting_->closed.clear(); }});
-  accepting_->sources.clear();
   accepting_->watches.clear();
   accepting_->listeners.close();
   while (!accepting_->connections.empty())

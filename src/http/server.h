@@ -25,14 +25,6 @@
 
 namespace wick::http {
 
-// What the loop's thread does besides: it calls `readable`, which never waits, whenever `fd` has
-// something to read. What its Wakes have to say goes to their connections behind it.
-struct Source {
-  int fd = -1;
-  // `deliver` brings what the Wakes have to say so far to their connections.
-  std::function<void(const std::function<void()>& deliver)> readable = {};
-};
-
 struct ServerOptions {
   ListenOptions listen = {.hosts = {"127.0.0.1"}, .port = 8080};
   GuardOptions guard = {};  // the names of `listen.hosts` are added
@@ -42,7 +34,9 @@ struct ServerOptions {
   bool admits_admin_without_key = false;  // else kAdmin is refused without keys
   bool logs_requests = true;
   Limits limits = {};
-  std::vector<Source> sources = {};  // while run() runs
+  // With descriptors of others, which the loop's thread calls besides; they never wait. What their
+  // Wakes have to say goes to their connections behind each. null: there are none.
+  std::shared_ptr<Poller> poller = {};
 };
 
 class Server {

@@ -24,7 +24,6 @@ namespace wick {
 namespace {
 
 constexpr long kMaxIdleConnections = 256;
-constexpr int kMaxReady = 64;  // sockets of one advance(); the others are ready at the next
 constexpr int kMaxTimerRounds = 8;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
@@ -42,16 +41,16 @@ Error no_descriptor(const char* what) {
 
 }  // namespace
 
-Result<std::unique_ptr<CurlPoller>> CurlPoller::create() {
+Result<std::unique_ptr<CurlPoller>> CurlPoller::create(std::shared_ptr<Poller> shared) {
   auto poller = std::unique_ptr<CurlPoller>(new CurlPoller());
-  poller->epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  if (poller->epoll_ < 0) return no_descriptor("epoll");
+  poller->poller_ = std::move(shared);
+  if (poller->poller_ == nullptr) {
+    WICK_TRY(poller->poller_, Poller::create());
+  }
   poller->event_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (poller->event_ < 0) return no_descriptor("eventfd");
   poller->timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
   if (poller->timer_ < 0) return no_descriptor("timerfd");
-  WICK_DO(poller->watch(poller->event_));
-  WICK_DO(poller->watch(poller->timer_));
   CURLM* const multi = poller->multi_ = curl().multi_init();
   if (multi == nullptr)
     return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
@@ -65,15 +64,27 @@ Result<std::unique_ptr<CurlPoller>> CurlPoller::create() {
 
 CurlPoller::~CurlPoller() {
   if (multi_ != nullptr) curl().multi_cleanup(multi_);  // calls on_socket()
-  for (const int fd : {timer_, event_, epoll_}) {
+  for (const int fd : {timer_, event_}) {
     if (fd >= 0) ::close(fd);
   }
 }
 
-Result<void> CurlPoller::watch(int fd) {
-  epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) return no_descriptor("watch");
+Result<void> CurlPoller::set_owner(Pollable& owner) {
+  owner_ = &owner;
+  for (const int fd : {timer_, event_}) {
+    if (!poller_->watch(fd, EPOLLIN, owner)) return no_descriptor("watch");
+  }
   return {};
+}
+
+void CurlPoller::leave() noexcept {
+  owner_ = nullptr;
+  for (const int fd : {timer_, event_})
+    poller_->forget(fd);
+  for (std::size_t fd = 0; fd < watches_.size(); ++fd) {
+    if (watches_[fd].watched != 0) poller_->forget(static_cast<int>(fd));
+    watches_[fd].watched = 0;
+  }
 }
 
 curl_socket_t CurlPoller::open(int family, int type, int protocol) {
@@ -87,7 +98,10 @@ curl_socket_t CurlPoller::open(int family, int type, int protocol) {
 
 void CurlPoller::close(curl_socket_t socket) {
   const auto at = static_cast<std::size_t>(socket);
-  if (at < watches_.size()) watches_[at] = {};
+  if (at < watches_.size()) {
+    if (watches_[at].watched != 0) poller_->forget(socket);
+    watches_[at] = {};
+  }
   ::close(socket);
 }
 
@@ -113,14 +127,11 @@ bool CurlPoller::watch(int fd, std::uint32_t events, PolledSocket& its) {
 }
 
 bool CurlPoller::set_watch(int fd, std::uint32_t wanted) {
-  epoll_event event = {.events = wanted, .data = {.fd = fd}};
-  watches_[static_cast<std::size_t>(fd)].watched = wanted;
-  if (wanted == 0) {
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, &event);
-    return true;
-  }
-  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 ||
-         (errno == EEXIST && ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event) == 0);
+  std::uint32_t& watched = watches_[static_cast<std::size_t>(fd)].watched;
+  watched = owner_ == nullptr ? 0 : wanted;
+  if (watched != 0) return poller_->watch(fd, watched, *owner_);
+  poller_->forget(fd);
+  return wanted == 0;
 }
 
 int CurlPoller::on_timer(CURLM* /*multi*/, long timeout_ms, void* user) {
@@ -134,34 +145,30 @@ void CurlPoller::signal() noexcept {
   static_cast<void>(::write(event_, &one, sizeof(one)) == sizeof(one));
 }
 
-void CurlPoller::advance(const std::function<void()>& after_each) {
-  epoll_event ready[kMaxReady];
-  const int n = ::epoll_wait(epoll_, ready, kMaxReady, 0);
-  for (int i = 0; i < n; ++i) {
-    const int fd = ready[i].data.fd;
-    if (fd == event_ || fd == timer_) {
-      drain(fd);
-      if (fd == timer_) armed_ns_ = 0;
-      continue;
-    }
-    const Watch watch = watches_[static_cast<std::size_t>(fd)];
-    if (watch.its != nullptr) {
-      watch.its->on_ready(ready[i].events);
-      after_each();
-      continue;
-    }
-    if (watch.wanted == 0) {
-      if (watch.watched != 0) set_watch(fd, 0);
-      continue;
-    }
-    int what = 0, n_running = 0;
-    if ((ready[i].events & (EPOLLIN | EPOLLHUP)) != 0) what |= CURL_CSELECT_IN;
-    if ((ready[i].events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
-    if ((ready[i].events & EPOLLERR) != 0) what |= CURL_CSELECT_ERR;
-    curl().multi_socket_action(multi_, fd, what, &n_running);
-    after_each();
+CurlPoller::Ready CurlPoller::advance(int fd, std::uint32_t events) {
+  if (fd == event_ || fd == timer_) {
+    drain(fd);
+    if (fd == event_) return Ready::kSignal;
+    armed_ns_ = 0;
+    run_timer();
+    return Ready::kTimer;
   }
-  run_timer();
+  const Watch watch = watches_[static_cast<std::size_t>(fd)];
+  if (watch.its != nullptr) {
+    watch.its->on_ready(events);
+    return Ready::kOther;
+  }
+  if (watch.wanted == 0) {
+    if (watch.watched != 0) set_watch(fd, 0);
+  } else {
+    int what = 0, n_running = 0;
+    if ((events & (EPOLLIN | EPOLLHUP)) != 0) what |= CURL_CSELECT_IN;
+    if ((events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
+    if ((events & EPOLLERR) != 0) what |= CURL_CSELECT_ERR;
+    curl().multi_socket_action(multi_, fd, what, &n_running);
+    run_timer();
+  }
+  return Ready::kCurl;
 }
 
 // A step may set the timer to now, for the next one.

@@ -1,18 +1,18 @@
-// A multi handle of libcurl whose sockets and timer are behind one descriptor (epoll), so that any
-// event loop can drive it, and sockets of others with them. For the sources of net/ alone. One
-// thread at a time, but for signal().
+// A multi handle of libcurl whose sockets and timer are in a Poller, that of an event loop or one
+// of its own, and sockets of others with them. For the sources of net/ alone. One thread at a time,
+// but for signal().
 //
-//   WICK_TRY(const auto poller, CurlPoller::create());
-//   poll poller->fd() for reading; then:
-//   poller->advance([] {});   // libcurl reads, writes, calls its callbacks
-//   poller->arm(next);   // and once more at that time
+//   WICK_TRY(const auto curl, CurlPoller::create(poller));
+//   curl->set_owner(owner);   // its on_ready() is called for all of them, and calls:
+//   curl->advance(fd, events);   // libcurl reads, writes, calls its callbacks
+//   curl->arm(next);   // and once more at that time
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "base/poller.h"
 #include "base/result.h"
 #include "net/curl_api.h"
 
@@ -31,20 +31,25 @@ class PolledSocket {
 
 class CurlPoller {
  public:
-  // After load_curl().
-  static Result<std::unique_ptr<CurlPoller>> create();
+  // After load_curl(). `poller`: null for one of its own.
+  static Result<std::unique_ptr<CurlPoller>> create(std::shared_ptr<Poller> poller);
   ~CurlPoller();
   CurlPoller(const CurlPoller&) = delete;
   CurlPoller& operator=(const CurlPoller&) = delete;
 
   CURLM* multi() const noexcept { return multi_; }
 
-  int fd() const noexcept { return epoll_; }
+  Poller& poller() noexcept { return *poller_; }
 
-  void signal() noexcept;  // any thread: fd() is readable until the next advance()
+  Result<void> set_owner(Pollable& owner);
+  void leave() noexcept;  // no descriptor is watched any more: the owner goes
 
-  // What is ready now; never waits. `after_each`: behind each socket.
-  void advance(const std::function<void()>& after_each);
+  void signal() noexcept;  // any thread: the owner is called
+
+  // kOther: a PolledSocket.
+  enum class Ready : std::uint8_t { kCurl, kOther, kSignal, kTimer };
+
+  Ready advance(int fd, std::uint32_t events);
   void run_timer();  // libcurl's, if it is due: it sends what was added
 
   // A connection's socket; -1 with errno. One that libcurl keeps for later stays watched, so that
@@ -54,24 +59,26 @@ class CurlPoller {
   // A socket of open() that libcurl does not know: `its` learns of these events (0: of none).
   bool watch(int fd, std::uint32_t events, PolledSocket& its);
 
-  // fd() is readable at the earlier of `at_ns` (as monotonic_ns(), 0 = never) and libcurl's timer.
+  // The owner is called at the earlier of `at_ns` (as monotonic_ns(), 0 = never) and the timer of
+  // libcurl.
   void arm(std::int64_t at_ns);
 
  private:
   CurlPoller() = default;
   static int on_socket(CURL* easy, curl_socket_t socket, int what, void* user, void* known);
   static int on_timer(CURLM* multi, long timeout_ms, void* user);
-  Result<void> watch(int fd);
   bool set_watch(int fd, std::uint32_t wanted);
 
   struct Watch {
     bool is_connection = false;
     PolledSocket* its = nullptr;         // null: libcurl's
-    std::uint32_t wanted = 0, watched = 0;  // by libcurl, by `epoll_`: EPOLLIN, EPOLLOUT; 0 = not
+    std::uint32_t wanted = 0, watched = 0;  // by libcurl, by us: EPOLLIN, EPOLLOUT; 0 = not
   };
 
   CURLM* multi_ = nullptr;
-  int epoll_ = -1, event_ = -1, timer_ = -1;
+  std::shared_ptr<Poller> poller_ = {};
+  Pollable* owner_ = nullptr;
+  int event_ = -1, timer_ = -1;
   std::vector<Watch> watches_ = {};  // by descriptor
   std::int64_t due_ns_ = 0;    // libcurl's timer; 0 = none
   std::int64_t armed_ns_ = 0;  // `timer_`; 0 = it is not

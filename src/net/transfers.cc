@@ -1,7 +1,5 @@
 #include "net/transfers.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -142,7 +140,7 @@ Error stopped() {
           .message = "no request is sent any more"};
 }
 
-class CurlTransfers final : public DrivenTransfers {
+class CurlTransfers final : public DrivenTransfers, private Pollable {
  public:
   CurlTransfers(std::shared_ptr<TransferShared> shared, const TransferOptions& options)
       : shared_(std::move(shared)),
@@ -152,21 +150,24 @@ class CurlTransfers final : public DrivenTransfers {
         }) {}
 
   ~CurlTransfers() override {
-    if (!thread_.joinable()) {
+    if (thread_.joinable()) {
+      thread_.request_stop();
+      shared_->signal();
+      thread_.join();
+    } else {
       stop();
-      return;
     }
-    thread_.request_stop();
-    shared_->signal();
-    thread_.join();
+    shared_->poller->leave();
   }
+
+  Result<void> watch() { return shared_->poller->set_owner(*this); }
 
   Result<void> start_own_thread() {
     WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { run(stop); }));
     return {};
   }
 
-  int fd() const noexcept override { return shared_->poller->fd(); }
+  int fd() const noexcept override { return shared_->poller->poller().fd(); }
 
   Result<std::shared_ptr<Transfer>> start(TransferRequest request,
                                           std::shared_ptr<TransferSink> sink) override {
@@ -187,23 +188,9 @@ class CurlTransfers final : public DrivenTransfers {
     return std::shared_ptr<Transfer>(job);
   }
 
-  void advance(const std::function<void()>& after_each) override {
+  void advance() override {
     driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    const Advancing inside(*this);
-    shared_->poller->advance([&] {
-      take_ends();
-      if (!after_each) return;
-      is_advancing_ = false;  // no sink is being called
-      after_each();
-      is_advancing_ = true;
-    });
-    if (shared_->has_signals.exchange(false, std::memory_order_acq_rel)) {
-      add_new();
-      obey_signals();
-      shared_->poller->run_timer();
-    }
-    take_ends();
-    shared_->poller->arm(enforce_limits());
+    shared_->poller->poller().wait(0, {});
   }
 
   void stop() override {
@@ -230,11 +217,26 @@ class CurlTransfers final : public DrivenTransfers {
   };
 
   void run(const std::stop_token& token) {
-    while (!token.stop_requested()) {
-      pollfd readable = {.fd = fd(), .events = POLLIN, .revents = 0};
-      if (::poll(&readable, 1, -1) > 0) advance({});
-    }
+    while (!token.stop_requested())
+      shared_->poller->poller().wait(-1, {});
     stop();
+  }
+
+  // Limits are looked at when the timer says so.
+  void on_ready(int fd, std::uint32_t events) override {
+    driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    const Advancing inside(*this);
+    const auto ready = shared_->poller->advance(fd, events);
+    if (shared_->has_signals.load(std::memory_order_relaxed) &&
+        shared_->has_signals.exchange(false, std::memory_order_acq_rel)) {
+      add_new();
+      obey_signals();
+      shared_->poller->run_timer();
+      take_ends();
+    }
+    if (ready != CurlPoller::Ready::kOther) take_ends();
+    if (ready == CurlPoller::Ready::kTimer) enforce_limits();
+    shared_->poller->arm(jobs_.empty() ? 0 : next_limit_);
   }
 
   // On the thread that advances.
@@ -242,8 +244,10 @@ class CurlTransfers final : public DrivenTransfers {
     CurlPoller& poller = *shared_->poller;
     const Advancing inside(*this);
     add(job);
-    poller.run_timer();
-    take_ends();
+    if (job->target == nullptr) {
+      poller.run_timer();
+      take_ends();
+    }
     poller.arm(jobs_.empty() ? 0 : next_limit_);
   }
 
@@ -320,11 +324,9 @@ class CurlTransfers final : public DrivenTransfers {
     }
   }
 
-  // When to look again; 0 = nothing is under way.
-  std::int64_t enforce_limits() {
-    if (jobs_.empty()) return 0;
+  void enforce_limits() {
     const std::int64_t now = monotonic_ns();
-    if (now < next_limit_) return next_limit_;
+    if (jobs_.empty() || now < next_limit_) return;
     next_limit_ = now + kCheckMs * kNsPerMs;
     for (const auto& job : std::vector(jobs_)) {
       const auto [at, id] = job->deadline();
@@ -334,7 +336,6 @@ class CurlTransfers final : public DrivenTransfers {
         next_limit_ = std::min(next_limit_, at);
       }
     }
-    return next_limit_;
   }
 
   void abandon(Job& job, std::string id) {
@@ -403,8 +404,10 @@ class CurlTransfers final : public DrivenTransfers {
 Result<std::shared_ptr<CurlTransfers>> make_transfers(const TransferOptions& options) {
   const auto shared = std::make_shared<TransferShared>();
   WICK_DO(load_curl());
-  WICK_TRY(shared->poller, CurlPoller::create());
-  return std::make_shared<CurlTransfers>(shared, options);
+  WICK_TRY(shared->poller, CurlPoller::create(options.poller));
+  auto made = std::make_shared<CurlTransfers>(shared, options);
+  WICK_DO(made->watch());
+  return made;
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/poller.h"
 #include "base/result.h"
 #include "net/address.h"
 
@@ -70,6 +70,9 @@ class Transfer {
 
 struct TransferOptions {
   bool has_only_curl = false;  // plain HTTP, too
+  // Of create_driven(): that of the event loop, whose turns advance them. null: one of their own,
+  // and the loop calls advance().
+  std::shared_ptr<Poller> poller = {};
 };
 
 class DrivenTransfers;
@@ -88,16 +91,15 @@ class Transfers {
                                                   std::shared_ptr<TransferSink> sink) = 0;
 };
 
-// Without a thread: an event loop calls advance() whenever fd() is readable. What the loop's thread
-// starts is sent by start() itself, so an exchange wakes no other thread. It never waits, but
-// computes: the handshakes of TLS, and what the sinks do.
+// Without a thread: an event loop's Poller has their sockets, or it calls advance() whenever fd()
+// is readable. What the loop's thread starts is sent by start() itself, so an exchange wakes no
+// other thread. It never waits, but computes: the handshakes of TLS, and what the sinks do.
 class DrivenTransfers : public Transfers {
  public:
   virtual int fd() const noexcept = 0;
-  // Always the same thread, which is that of the sinks. Calls `after_each` behind each socket that
-  // was ready, so that what its sink got need not wait for the other sockets.
-  virtual void advance(const std::function<void()>& after_each = {}) = 0;
-  // Ends all, and start() fails from now on. When nobody calls advance() any more.
+  // Always the same thread, which is that of the sinks.
+  virtual void advance() = 0;
+  // Ends all, and start() fails from now on. When the loop has ended.
   virtual void stop() = 0;
 };
 

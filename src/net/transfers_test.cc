@@ -117,6 +117,28 @@ TEST_P(LoopTransfers, CallSinksOnTheThreadThatAdvancesWhoeverStartsThem) {
   }
 }
 
+TEST_P(LoopTransfers, AreAdvancedByThePollerOfALoopAndLeaveIt) {
+  test::ScriptedUpstream upstream(
+      {{.bytes = {test::http_head("200 OK", "text/plain"), "hel", "lo"}, .pause_ms = 5},
+       {.bytes = {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"}, .stays_open = true}});
+  const std::shared_ptr<Poller> poller = *Poller::create();
+  auto transfers =
+      *Transfers::create_driven({.has_only_curl = GetParam() == Way::kCurl, .poller = poller});
+  for (const char* const text : {"hello", "ok"}) {
+    const auto sink = std::make_shared<KeptBody>();
+    start(*transfers, upstream.url(), sink);
+    for (int i = 0; i < 1000 && !sink->is_over; ++i)
+      poller->wait(kPatienceMs, {});
+    EXPECT_EQ(sink->text, text);
+    EXPECT_FALSE(sink->error);
+    EXPECT_EQ(sink->thread, std::this_thread::get_id());
+  }
+  transfers.reset();
+  int n_calls = 0;
+  poller->wait(0, [&] { ++n_calls; });
+  EXPECT_EQ(n_calls, 0);
+}
+
 TEST_P(LoopTransfers, HaveNoThread) {
   test::ScriptedUpstream upstream(hello());
   const int before = test::thread_count();
