@@ -237,7 +237,7 @@ Result<OpenModel> open_model(const Config& config, int n_sequences) {
   }
   WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
   if (const std::string& name = config.text("local.model_path"); is_routed(routing, name)) {
-    WICK_TRY(auto router, open_router(routing, lazy_local(config), name));
+    WICK_TRY(auto router, open_router(routing, lazy_local(routing, config), name));
     return OpenModel{.provider = std::move(router), .shown = name};
   }
   WICK_TRY(LocalOptions options, local_options(config));

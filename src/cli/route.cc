@@ -36,7 +36,7 @@ Result<Rules> rules_of(const RouteFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   Rules rules{.is_offline = config.boolean("hub.offline")};
   WICK_TRY(rules.settings, routing_settings(config.tables()));
-  WICK_TRY(rules.router, open_router(rules.settings, lazy_local(config), "auto"));
+  WICK_TRY(rules.router, open_router(rules.settings, lazy_local(rules.settings, config), "auto"));
   return rules;
 }
 

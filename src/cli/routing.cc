@@ -22,13 +22,19 @@ namespace {
 
 constexpr std::string_view kLocal = "local";
 
-std::string default_model() {
+// The model of a request for "local": the first of these that does not name a route.
+std::string default_model(const RoutingSettings& settings, const Config& config) {
+  for (const std::string& name :
+       {config.text("local.model_path"), config.text_below_flags("local.model_path")}) {
+    if (!is_routed(settings, name)) return name;
+  }
   return std::get<std::string>(find_option("local.model_path")->fallback);
 }
 
 class LazyLocal final : public Provider {
  public:
-  explicit LazyLocal(Config config) : config_(std::move(config)) {}
+  LazyLocal(Config config, std::string default_model)
+      : config_(std::move(config)), default_model_(std::move(default_model)) {}
 
   std::string_view name() const noexcept override { return kLocal; }
 
@@ -61,7 +67,7 @@ class LazyLocal final : public Provider {
 
  private:
   Result<std::shared_ptr<Provider>> open(std::string name) {
-    if (name.empty()) name = default_model();
+    if (name.empty()) name = default_model_;
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Provider>& model = models_[name];
     if (model != nullptr) return model;
@@ -72,6 +78,7 @@ class LazyLocal final : public Provider {
   }
 
   const Config config_;
+  const std::string default_model_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Provider>> models_;
 };
@@ -129,8 +136,10 @@ std::vector<std::string> local_models(const RoutingSettings& settings,
   return names;
 }
 
-LocalMember lazy_local(const Config& config) {
-  return {.provider = std::make_shared<LazyLocal>(config), .default_model = default_model};
+LocalMember lazy_local(const RoutingSettings& settings, const Config& config) {
+  const std::string name = default_model(settings, config);
+  return {.provider = std::make_shared<LazyLocal>(config, name),
+          .default_model = [name] { return name; }};
 }
 
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings,
@@ -258,7 +267,8 @@ void add_obstacles(const RoutingSettings& settings, const route::Router& router,
     if (one.rejected_id == "model_not_found") one.rejected += known_models(member, one.model);
     if (!one.rejected.empty()) continue;
     if (member.is_local) {
-      check_local(settings, one.model.empty() ? default_model() : one.model, is_offline, one);
+      const bool is_named = !one.model.empty() || !member.default_model;
+      check_local(settings, is_named ? one.model : member.default_model(), is_offline, one);
       continue;
     }
     for (const ProviderSetting& provider : settings.providers) {

@@ -28,8 +28,9 @@ struct LocalMember {
 };
 
 // A local provider that opens a model when it is first asked for one; "" is that of
-// local.model_path, or its default where that names a route.
-LocalMember lazy_local(const Config& config);
+// local.model_path. Where a flag names a route, it is that of the environment or a file, else the
+// default.
+LocalMember lazy_local(const RoutingSettings& settings, const Config& config);
 
 // The local models that the rules may ask for, in their words ("qwen3-0.6b"), or `default_model`
 // where they name none. Empty: all is answered by other providers.

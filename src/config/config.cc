@@ -61,6 +61,12 @@ Error unknown_key(std::string_view key, std::string_view place) {
       place);
 }
 
+const std::string& text_in(const OptionValue& value) {
+  static const std::string kNone;
+  const auto* const text = std::get_if<std::string>(&value);
+  return text == nullptr ? kNone : *text;
+}
+
 }  // namespace
 
 std::vector<fs::path> config_files(const ReadVariable& variable) {
@@ -140,7 +146,9 @@ Result<void> Config::set_flag(const Option& row, std::string_view text) {
     if (!checked) return placed(std::move(checked).error(), place);
     return {};
   }
-  setting = {.value = *std::move(parsed), .origin = place};
+  if (!setting.below_flag) setting.below_flag = std::move(setting.value);
+  setting.value = *std::move(parsed);
+  setting.origin = place;
   return {};
 }
 
@@ -175,9 +183,12 @@ double Config::number(std::string_view key) const {
 }
 
 const std::string& Config::text(std::string_view key) const {
-  static const std::string kNone;
-  const auto* const text = std::get_if<std::string>(&at(key).value);
-  return text == nullptr ? kNone : *text;
+  return text_in(at(key).value);
+}
+
+const std::string& Config::text_below_flags(std::string_view key) const {
+  const Setting& setting = at(key);
+  return text_in(setting.below_flag ? *setting.below_flag : setting.value);
 }
 
 std::vector<std::string> Config::texts(std::string_view key) const {

@@ -55,6 +55,7 @@ class Config {
   std::uint64_t unsigned_integer(std::string_view key) const;
   double number(std::string_view key) const;            // of a whole one and a boolean (0, 1), too
   const std::string& text(std::string_view key) const;  // "" if it is not set
+  const std::string& text_below_flags(std::string_view key) const;  // as if no flag were given
   std::vector<std::string> texts(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   // "default", "/path/config.toml:12", "environment LLAMA_ARG_THREADS", "flag --threads".
@@ -72,6 +73,7 @@ class Config {
   struct Setting {
     OptionValue value;
     std::string origin = "default";
+    std::optional<OptionValue> below_flag = {};  // a flag gave the value instead of this one
   };
 
   Result<void> set_environment(const ReadVariable& variable);

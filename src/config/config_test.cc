@@ -63,6 +63,16 @@ TEST_F(ConfigFiles, EachLayerBeatsTheOneBelowAndIsNamed) {
   EXPECT_FALSE(config->is_set("generation.top_p"));
 }
 
+TEST_F(ConfigFiles, WhatAFlagReplacesIsStillThere) {
+  auto config = load("[local]\nmodel_path = \"mine\"\n", {});
+  ASSERT_TRUE(config) << to_string(config.error());
+  EXPECT_EQ(config->text_below_flags("local.model_path"), "mine");
+  for (const char* const flag : {"auto", "other"})
+    ASSERT_TRUE(config->set_flag(*find_option("local.model_path"), flag));
+  EXPECT_EQ(config->text("local.model_path"), "other");
+  EXPECT_EQ(config->text_below_flags("local.model_path"), "mine");
+}
+
 TEST_F(ConfigFiles, TheUsersFileBeatsTheMachinesAndOneThatIsNamedStandsAlone) {
   const Variables home = {{"HOME", "/home/me"}};
   EXPECT_EQ(config_files(reader(home)),

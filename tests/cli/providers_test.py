@@ -285,6 +285,15 @@ class Providers(unittest.TestCase):
         rows = json.loads(self.run_wick("usage", "--json")[0])["usage"]
         self.assertEqual([(row["model"], row["requests"]) for row in rows if row["provider"] == "local"], [("tiny", 3)])
 
+    def test_local_without_a_name_is_the_configured_model_where_a_flag_names_a_route(self):
+        self.configure(f'\n[alias]\nhere = "local"\n[local]\nmodel_path = "{self.home.model}"\n')
+        for route in ("here", "local/"):
+            said = json.loads(self.run_wick("run", route, "a", "-n", "4", "--temp", "0", "--json")[0])
+            self.assertEqual(said["usage"]["generated_tokens"], 4)
+        rows = json.loads(self.run_wick("usage", "--json")[0])["usage"]
+        self.assertEqual([(row["provider"], row["model"], row["requests"]) for row in rows], [("local", str(self.home.model), 2)])
+        self.assertNotIn("not on this machine", self.run_wick("route", "explain", "here", "-p", "a")[0])
+
     def test_local_names_stay_here(self):
         talk = {"messages": serving.TALK, "max_tokens": 4}
 
