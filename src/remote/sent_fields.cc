@@ -50,6 +50,15 @@ std::vector<Number> numbers_of(const Generation& generation) {
   return out;
 }
 
+// "none" goes to APIs that have no other field that switches reasoning off.
+bool takes_no_effort(const Kind& kind) noexcept {
+  return sends(kind, "reasoning.effort") && !sends(kind, "reasoning.thinking");
+}
+
+bool is_effort_field(std::string_view name) noexcept {
+  return name == "reasoning_effort";
+}
+
 // The names of all fields stand here, so that a new one does not compile until it is placed.
 std::vector<std::string> other_settings(const Request& request) {
   const auto& [temperature, top_k, top_p, min_p, repeat_penalty, seed, more, max_tokens, stop,
@@ -80,7 +89,7 @@ std::vector<std::string> other_settings(const Request& request) {
   add("tool_choice", !tools.empty() && !tool_choice.empty() && tool_choice != "auto");
   add("parallel_tool_calls", !tools.empty() && !parallel_tool_calls);
   add("response_format", response_format.type != "text");
-  const auto is_effort = [](const auto& one) { return one.first == "reasoning_effort"; };
+  const auto is_effort = [](const auto& one) { return is_effort_field(one.first); };
   const auto n_efforts =
       std::count_if(template_variables.begin(), template_variables.end(), is_effort);
   const auto n_variables = static_cast<std::ptrdiff_t>(template_variables.size());
@@ -89,7 +98,7 @@ std::vector<std::string> other_settings(const Request& request) {
   add("reasoning.thinking", thinking.has_value() && (n_efforts == 0 || !*thinking));
   add("chat_template_kwargs", n_variables > n_efforts);
   for (const auto& [name, json] : request.remote_fields)
-    add(name, true);
+    add(name, !is_effort_field(name));  // "reasoning.thinking" has it
   // The first five and `more` are numbers. The others are wick's own: limits of this side,
   // callbacks and prompt logprobs (check_request() refuses them), tenants, and the size of events.
   static_cast<void>(std::tie(temperature, top_k, top_p, min_p, repeat_penalty, more, max_tokens,
@@ -124,7 +133,7 @@ void add_numbers(const Kind& kind, const Generation& generation, Object& out) {
 
 void add_remote_fields(const Kind& kind, const RemoteFields& fields, Object& out) {
   for (const auto& [name, json] : fields) {
-    if (!sends(kind, name)) continue;
+    if (is_effort_field(name) ? !takes_no_effort(kind) : !sends(kind, name)) continue;
     if (auto value = parse_json(json)) out[name] = *std::move(value);
   }
 }
@@ -135,8 +144,14 @@ std::vector<std::string> ignored_settings(const Kind& kind, const Request& reque
     const SentNumber* const row = find_number(kind, setting);
     if (row == nullptr || value < row->min || value > row->max) out.emplace_back(setting);
   }
+  const RemoteFields& fields = request.remote_fields;
+  const bool has_no_effort =
+      takes_no_effort(kind) && std::any_of(fields.begin(), fields.end(), [](const auto& one) {
+        return is_effort_field(one.first);
+      });
   for (std::string& setting : other_settings(request)) {
-    if (!sends(kind, setting)) out.push_back(std::move(setting));
+    const bool is_sent = sends(kind, setting) || (has_no_effort && setting == "reasoning.thinking");
+    if (!is_sent) out.push_back(std::move(setting));
   }
   return out;
 }

@@ -105,6 +105,35 @@ TEST(SentFields, NoDialectLosesASettingInSilence) {
   }
 }
 
+// The names of what is ignored, and the fields that switch reasoning off.
+std::string without_reasoning(std::string_view name) {
+  const Kind& kind = **find_kind(name);
+  Request request = asking_for_a_sum();
+  request.generation.thinking = false;
+  request.remote_fields = {{"reasoning_effort", R"("none")"}};
+  const auto call = kind.dialect->chat({.name = "up", .kind = &kind, .api_version = "1"}, request);
+  std::string out;
+  for (const std::string_view field : {"reasoning_effort", "chat_template_kwargs", "think"}) {
+    if (const JsonValue* const value = call->body.find(field))
+      out += cat(field, " ", to_json(*value), " ");
+  }
+  for (const std::string& ignored : ignored_settings(kind, request))
+    out += cat("ignores ", ignored);
+  return out;
+}
+
+TEST(SentFields, NoEffortIsSentOnceOrNamed) {
+  for (const std::string_view kind : {"openai", "azure", "groq", "openrouter", "ollama-v1",
+                                      "huggingface", "openai-compatible"})
+    EXPECT_EQ(without_reasoning(kind), "reasoning_effort \"none\" ") << kind;
+  for (const std::string_view kind : {"vllm", "sglang", "wick"}) {
+    EXPECT_EQ(without_reasoning(kind), R"(chat_template_kwargs {"enable_thinking": false} )")
+        << kind;
+  }
+  EXPECT_EQ(without_reasoning("ollama"), "think false ");
+  EXPECT_EQ(without_reasoning("anthropic"), "ignores reasoning.thinking");
+}
+
 std::vector<std::string> ignored_by(std::string_view kind, const Generation& generation) {
   return ignored_settings(**find_kind(kind), {.generation = generation});
 }

@@ -263,6 +263,10 @@ TEST(ServerRequest, FormsThinkingAndVariablesReachTheProvider) {
   EXPECT_EQ(format.schema, R"({"type": "object"})");
   EXPECT_EQ(asked.with(R"("think":false)").thinking, false);
   EXPECT_EQ(asked.with(R"("reasoning_effort":"none")").thinking, false);
+  const Request none = asked.of(asking(R"("reasoning_effort":"none")"));
+  EXPECT_TRUE(none.generation.template_variables.empty());
+  ASSERT_EQ(none.remote_fields.size(), 1U);
+  EXPECT_EQ(none.remote_fields[0].second, "\"none\"");
   const Generation high = asked.with(R"("reasoning_effort":"high")");
   EXPECT_EQ(high.thinking, true);
   ASSERT_EQ(high.template_variables.size(), 1U);

@@ -148,9 +148,13 @@ SetResult set_parallel_tool_calls(const JsonValue& value, const Field& /*field*/
 
 namespace {
 
-void think_as(std::string_view effort, Generation& g) {
+// "none" is no variable of the template: thinking = false says it. Some remote APIs have a field
+// for it alone.
+void think_as(std::string_view effort, Request& request) {
+  Generation& g = request.generation;
   if (effort == "none") {
     g.thinking = false;
+    request.remote_fields.emplace_back("reasoning_effort", R"("none")");
     return;
   }
   if (effort != "minimal") g.thinking = true;
@@ -161,7 +165,7 @@ void think_as(std::string_view effort, Generation& g) {
 
 SetResult set_reasoning_effort(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   for (const std::string_view known : {"none", "minimal", "low", "medium", "high", "xhigh"}) {
-    if (*value.string() == known) return think_as(known, parsed.request.generation), SetResult();
+    if (*value.string() == known) return think_as(known, parsed.request), SetResult();
   }
   return bad_field(field.name, "is '", printable(*value.string(), 40),
                    "', known are none, minimal, low, medium, high and xhigh");
