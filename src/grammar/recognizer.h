@@ -99,6 +99,19 @@ class Recognizer {
     return std::nullopt;
   }
 
+  // Within a string that is an item of an array: the state behind any string that may come. A text
+  // goes on alike behind each of them until it has a byte of the next item, besides the quote that
+  // begins it; or, where `within_array`, one behind the array.
+  struct AnyItem {
+    StateId behind;
+    bool within_array;
+  };
+
+  virtual std::optional<AnyItem> any_item(StateId state) {
+    static_cast<void>(state);
+    return std::nullopt;
+  }
+
   // Begins an operation of many steps.
   virtual void begin(std::uint64_t fuel) = 0;
 

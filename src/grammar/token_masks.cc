@@ -80,6 +80,7 @@ void TokenMasks::forget_if_full() {
   behind_.clear();
   name_masks_.clear();
   name_mask_ids_.clear();
+  item_ends_.clear();
   behind_names_.clear();
   plain_parts_.clear();
   cache_bytes_ = 0;

@@ -76,7 +76,11 @@ class TokenMasks {
   std::optional<Signature> signature(StateId state);
   std::optional<Signature> joined_signature(const Parts& parts);
   const WithinBehind* within_behind(StateId state);
-  // Within a name (token_masks_names.cc).
+  // Within a string of an array (token_masks_names.cc).
+  bool find_in_string(StateId state, const PlainText& text, const Recognizer::AnyItem& item);
+  std::optional<Signature> signature_of_item(const Recognizer::AnyItem& item);
+  void allow_ends(const TokenTrie::Node& quote);
+  // Within a name.
   bool find_in_name(StateId state, const OpenName& name);
   Mask mask_of_names(StateId behind, StateId state);
   std::optional<Signature> signature_of_name(StateId behind);
@@ -95,8 +99,7 @@ class TokenMasks {
   Mask shared(Mask mask);
   std::shared_ptr<const TokenBits> shared_bits();
   void forget_if_full();
-  // Each sets the bits of a tree's allowed tokens; false if the recognizer failed. With
-  // `stops_at_quotes_` all are allowed that end a string or name.
+  // Each sets the bits of a tree's allowed tokens; false if the recognizer failed.
   bool walk(const TokenTrie::Tree& tree, StateId state, bool uses_text);
   bool walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t to, StateId state,
             bool uses_text);
@@ -127,7 +130,13 @@ class TokenMasks {
   std::unordered_map<StateId, WithinBehind> behind_names_ = {};
   Mask plain_mask_ = {};    // all plain tokens
   TokenBits spelled_ = {};  // tokens of quoted() that go on in any name, as far as it goes
-  bool stops_at_quotes_ = false;
+  std::unordered_map<StateId, Signature> item_ends_ = {};  // by state behind strings
+
+  // Where strings or names that end are not walked on in quoted(): all tokens are allowed that end
+  // one so far, or those that have a text of `ends_` behind it.
+  enum class Quotes : std::uint8_t { kWalked, kAll, kEnds } quotes_ = Quotes::kWalked;
+  const std::vector<std::uint32_t>* end_ids_ = nullptr;  // of TokenTrie::StringEnds
+  Signature ends_ = 0;
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};

@@ -4,6 +4,9 @@
 // a name are allowed if they have one of them. What is left are the tokens that end one of the few
 // names that have a value of their own or have come already, and those that go as far as a second
 // name.
+//
+// In an array whose items must differ the same holds for strings: which of them has come matters
+// from the next item on.
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +24,57 @@ bool has_bit(const TokenBits& bits, std::uint32_t i) noexcept {
 }
 
 }  // namespace
+
+// The tokens of quoted() that end a string with the quote of node `quote`.
+void TokenMasks::allow_ends(const TokenTrie::Node& quote) {
+  const auto tokens = trie_->quoted().tokens_below(quote);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::uint32_t id = (*end_ids_)[quote.first_token + i];
+    const bool may_come = id < TokenTrie::kNoEnd && has_bit(behind_[ends_], id);
+    if (may_come || id == TokenTrie::kNothing) allow(tokens.subspan(i, 1));
+  }
+}
+
+// False where the recognizer failed.
+bool TokenMasks::find_in_string(StateId state, const PlainText& text,
+                                const Recognizer::AnyItem& item) {
+  const auto ends = signature_of_item(item);
+  if (!ends) return false;
+  recognizer_->begin(kMaskFuel);
+  scratch_.assign(trie_->plain_bits().size(), 0);
+  const MaskPart* const part = plain_part(text);
+  if (part == nullptr) return false;
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
+  scratch_.assign(trie_->plain_bits().size(), 0);
+  part->mask->fill(scratch_);
+  base_ = part->mask;
+  const TokenTrie::StringEnds& known = trie_->string_ends(item.within_array);
+  end_ids_ = &known.ids;
+  ends_ = *ends;
+  quotes_ = Quotes::kEnds;
+  bool is_found = walk(trie_->quoted(), state, true);
+  quotes_ = Quotes::kWalked;
+  is_found = is_found && walk(known.farther, state, true) &&
+             (!part->is_within_character || walk(trie_->others(), state, true));
+  recognizer_->end_walk();
+  return is_found;
+}
+
+std::optional<TokenMasks::Signature> TokenMasks::signature_of_item(
+    const Recognizer::AnyItem& item) {
+  if (const auto known = item_ends_.find(item.behind); known != item_ends_.end())
+    return known->second;
+  const TokenTrie::Tree& tree = trie_->string_ends(item.within_array).behind;
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
+  scratch_.assign(tree.tokens.size() / 64 + 1, 0);
+  const bool is_found = walk(tree, item.behind, true);
+  recognizer_->end_walk();
+  if (!is_found) return std::nullopt;
+  cache_bytes_ += kEntryBytes;
+  return item_ends_[item.behind] = signature_of_scratch();
+}
 
 // False where the recognizer failed.
 bool TokenMasks::find_in_name(StateId state, const OpenName& name) {
@@ -106,9 +160,9 @@ bool TokenMasks::find_spelled(StateId state) {
   recognizer_->begin(kMaskFuel);
   recognizer_->begin_walk();
   scratch_.assign(trie_->plain_bits().size(), 0);
-  stops_at_quotes_ = true;
+  quotes_ = Quotes::kAll;
   const bool is_found = walk(trie_->quoted(), state, true);
-  stops_at_quotes_ = false;
+  quotes_ = Quotes::kWalked;
   recognizer_->end_walk();
   exits_ = exits;
   if (is_found) spelled_ = scratch_;

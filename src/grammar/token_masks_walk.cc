@@ -56,8 +56,9 @@ bool TokenMasks::walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t
     const TokenTrie::Node& node = tree.nodes[i];
     const Step& at = path_[node.depth];
     Step& next_step = path_[node.depth + 1U];
-    if (stops_at_quotes_ && at.is_text && node.byte == '"') {
-      allow(tree.tokens_below(node));
+    if (quotes_ != Quotes::kWalked && at.is_text && node.byte == '"') {
+      if (quotes_ == Quotes::kAll) allow(tree.tokens_below(node));
+      if (quotes_ == Quotes::kEnds && automaton_->pool().is_nullable(at.rest)) allow_ends(node);
       i = node.end;
       continue;
     }
@@ -139,6 +140,9 @@ bool TokenMasks::find_allowed(StateId state) {
   ++n_computed_;
   const auto name = recognizer_->open_name(state);
   if (name && find_in_name(state, *name)) return true;
+  const auto item = exits_ == nullptr ? recognizer_->any_item(state) : std::nullopt;
+  const auto text = item ? recognizer_->plain_text(state) : std::nullopt;
+  if (text && find_in_string(state, *text, *item)) return true;
   recognizer_->begin(kMaskFuel);
   recognizer_->begin_walk();
   base_ = nullptr;

@@ -42,8 +42,22 @@ bool may_leave_member(std::string_view text) noexcept {
   return false;
 }
 
-// What `token` adds to a name; `end`: behind the quote that ends it, or 0. Nothing if it can stand
-// in no name.
+// `text`, which stands behind an item that is a string, may have a byte of the array's next item,
+// besides a quote that begins it, or one behind the array if that is asked.
+bool goes_farther(std::string_view text, bool within_array) noexcept {
+  bool has_comma = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    if (has_comma) return c != '"' || i + 1 < text.size();
+    if (c != ',') return within_array && i + 1 < text.size();
+    has_comma = true;
+  }
+  return false;
+}
+
+// What `token` adds to a name or string; `end`: behind the quote that ends it, or 0. Nothing if it
+// can stand in none.
 std::optional<std::string> decoded_name(std::string_view token, std::size_t& end) {
   std::string name;
   Spelling place;
@@ -101,6 +115,23 @@ void build_tree(TokenTrie::Tree& tree, const Bytes& bytes) {
   close(0);
 }
 
+// The tree of `texts`, each once; its ids number them. `each` applies a function to indices into
+// `texts`, which gives their ids.
+template <class Each>
+void number_texts(TokenTrie::Tree& tree, const std::vector<std::string_view>& texts,
+                  const Each& each) {
+  std::vector<std::string_view> sorted = texts;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    tree.tokens.push_back(static_cast<TokenId>(i));
+  build_tree(tree, [&](TokenId id) { return sorted[static_cast<std::size_t>(id)]; });
+  each([&](std::uint32_t i) {
+    const auto at = std::lower_bound(sorted.begin(), sorted.end(), texts[i]);
+    return static_cast<std::uint32_t>(at - sorted.begin());
+  });
+}
+
 }  // namespace
 
 TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<const TokenId> ends) {
@@ -130,6 +161,8 @@ TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<con
     build_tree(*tree, its_bytes);
   trie.build_behind();
   trie.build_names();
+  trie.build_string_ends(trie.string_ends_[0], false);
+  trie.build_string_ends(trie.string_ends_[1], true);
   return trie;
 }
 
@@ -174,19 +207,38 @@ void TokenTrie::build_names() {
     }
   }
   build_tree(behind_members_, [&](TokenId id) { return bytes(id); });
-  std::vector<std::string_view> sorted = texts;
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  for (std::size_t i = 0; i < sorted.size(); ++i)
-    behind_names_.tokens.push_back(static_cast<TokenId>(i));
-  for (auto& [name, ends] : name_ends_) {
-    for (NameEnd& its : ends) {
-      if (its.behind == kNothing) continue;
-      const auto at = std::lower_bound(sorted.begin(), sorted.end(), texts[its.behind]);
-      its.behind = static_cast<std::uint32_t>(at - sorted.begin());
+  number_texts(behind_names_, texts, [&](const auto& renumber) {
+    for (auto& [name, ends] : name_ends_) {
+      for (NameEnd& its : ends) {
+        if (its.behind != kNothing) its.behind = renumber(its.behind);
+      }
+    }
+  });
+}
+
+void TokenTrie::build_string_ends(StringEnds& out, bool within_array) {
+  std::vector<std::string_view> texts;
+  std::size_t end = 0;
+  out.ids.assign(quoted_.tokens.size(), kNoEnd);
+  for (std::size_t i = 0; i < out.ids.size(); ++i) {
+    const std::string_view token = bytes(quoted_.tokens[i]);
+    if (!decoded_name(token, end) || end == 0) continue;
+    const std::string_view text = token.substr(end);
+    if (text.empty()) {
+      out.ids[i] = kNothing;
+    } else if (goes_farther(text, within_array)) {
+      out.farther.tokens.push_back(quoted_.tokens[i]);
+    } else if (may_follow_value(static_cast<unsigned char>(text[0]))) {
+      out.ids[i] = static_cast<std::uint32_t>(texts.size());
+      texts.push_back(text);
     }
   }
-  build_tree(behind_names_, [&](TokenId id) { return sorted[static_cast<std::size_t>(id)]; });
+  build_tree(out.farther, [&](TokenId id) { return bytes(id); });
+  number_texts(out.behind, texts, [&](const auto& renumber) {
+    for (std::uint32_t& id : out.ids) {
+      if (id < kNoEnd) id = renumber(id);
+    }
+  });
 }
 
 TokenTrie TokenTrie::from(const Tokenizer& tokenizer) {

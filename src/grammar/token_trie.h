@@ -2,9 +2,11 @@
 // are plain text (plain_text.h), those that are plain text up to a quote or backslash, and the
 // others. A fourth tree has what may stand behind a JSON value: whole tokens and ends of tokens. A
 // subtree is a run of nodes, so that leaving it out is one addition. Of the second tree's tokens it
-// is known how they go on in the name of a JSON object's member. Immutable, any thread.
+// is known how they go on in the name of an object's member and in a string of an array. Immutable,
+// any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -72,6 +74,22 @@ class TokenTrie {
   // The texts within tokens that begin where a value may be over; its ids number them.
   const Tree& behind() const noexcept { return behind_; }
 
+  // Of the tokens of quoted(), in strings that are items of an array: the texts behind the quote
+  // that ends the string, numbered by the tree's ids; `ids`, by the place of the token in quoted(),
+  // or kNothing where it ends with the quote, or kNoEnd. Not in there are the tokens of `farther`,
+  // which also have a byte of the array's next item, or of what is behind the array where
+  // `within_array`.
+  struct StringEnds {
+    Tree behind = {}, farther = {};
+    std::vector<std::uint32_t> ids = {};
+  };
+
+  static constexpr std::uint32_t kNoEnd = kNothing - 1;
+
+  const StringEnds& string_ends(bool within_array) const noexcept {
+    return string_ends_[within_array ? 1 : 0];
+  }
+
   // Of the tokens of quoted(): those with which a name goes on but does not end; those that end it
   // after a rest of it (decoded), in the order of their bytes; and those that also have a byte of
   // the object's next name or one behind the object.
@@ -106,10 +124,12 @@ class TokenTrie {
  private:
   void build_behind();
   void build_names();
+  void build_string_ends(StringEnds& out, bool within_array);
   TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
 
   Tree plain_ = {}, quoted_ = {}, others_ = {}, behind_ = {};
   Tree behind_names_ = {}, behind_members_ = {};
+  std::array<StringEnds, 2> string_ends_ = {};
   std::vector<TokenId> within_names_ = {};
   std::unordered_map<std::string, std::vector<NameEnd>> name_ends_ = {};
   std::vector<std::uint64_t> plain_bits_ = {};

@@ -127,9 +127,9 @@ std::optional<std::uint32_t> JsonMachine::as_document(std::uint32_t id) {
   return frame_of(frame);
 }
 
-JsonMachine::Place JsonMachine::behind_value(std::uint32_t frame) {
+JsonMachine::Place JsonMachine::behind_value(std::uint32_t frame, TextId value) {
   const std::size_t n = lists_.at(frames_[frame].questions).size();
-  return or_failed(end_value(frame, std::vector<bool>(n, true), 0));
+  return or_failed(end_value(frame, std::vector<bool>(n, true), value));
 }
 
 JsonMachine::Place JsonMachine::start() {

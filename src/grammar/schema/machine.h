@@ -100,8 +100,9 @@ class JsonMachine {
   // The array `frame` with formulas that leave out its pending value. Its next item has not begun,
   // but may have been asked for.
   std::uint32_t settled(std::uint32_t frame, bool is_asked);
-  // The place behind the value in progress in `frame`, if each question is answered by yes.
-  Place behind_value(std::uint32_t frame);
+  // The place behind the value in progress in `frame`, if each question is answered by yes; `value`
+  // is what it was, where that is kept.
+  Place behind_value(std::uint32_t frame, TextId value = 0);
 
   const Frame& frame(std::uint32_t id) const noexcept { return frames_[id]; }
 

@@ -1,6 +1,7 @@
-// Masks within names of objects against the tokens that are accepted one by one: tokens that end a
-// name, those that reach the object's next name, and those that spell one with escapes. All random
-// schemas speak of the same few names in many ways.
+// Masks within names of objects, and within strings of arrays whose items must differ, against the
+// tokens that are accepted one by one: tokens that end a name or string, those that reach the next
+// one, and those that spell one with escapes. All random schemas speak of the same few names in
+// many ways.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +27,10 @@ std::vector<std::string> name_tokens() {
       "\xC3", "\xA9\":", "\xC3\xA9\":0", "x-", "x-a\":1", "\":true", "\":null,\"", "\" :",
       "\" : 0", "\": ", "\":\n", "_\":", "__\":0,\"_\":", "\"a\":", "\"b\":0", ",\"b\":",
       "\":1,\"b\":0}", "\":0}]", "\": 0, \"a\"", "\\n\":", "\\/\":", "a\\u0062\":0", "\":[0],\"_",
-      "\":{},\"aa\"", "b\":{\"b\":0}}"};
+      "\":{},\"aa\"", "b\":{\"b\":0}}", "\",\"", "\", \"", "\",\"a", "\",\"a\",\"aa", "\",",
+      "\",0", "a\",\"b\",", "\"],", "\"],[", "\"],[\"", "\"],[\"a", "\"]}", "\"]},{", "\"]},{\"a",
+      "\"],\"b\":[\"", "[\"", "[\"a\"", "\"]", "\"\n]", "\\\",\"", "{\"a\":[\"", ",[\"a\"]",
+      "\" ,"};
   for (const char c : std::string("{}[]\",: 01-atruefalsnxb_q\\u\xC3\xA9\n"))
     out.emplace_back(1, c);
   return out;
@@ -89,7 +93,34 @@ std::string object_schema(std::mt19937& random, int depth) {
   return out + "}";
 }
 
-class NameMasks {
+// Arrays of strings whose items must differ, within arrays and objects that may have to differ,
+// too.
+std::string array_schema(std::mt19937& random, int depth) {
+  const auto text = [&] {
+    return one_of(random, R"({"type":"string"})", R"({"type":["string","integer"]})", "true",
+                  R"({"type":"string","pattern":"^a*b?$"})", R"({"type":"string","maxLength":1})",
+                  R"({"enum":["a","b","aa",0]})", R"({"anyOf":[{"const":"a"},{"minLength":2}]})",
+                  R"({"not":{"const":"a"}})");
+  };
+  std::string out = cat(R"({"type":"array","items":)", text());
+  if (random() % 6 != 0) out += R"(,"uniqueItems":true)";
+  if (random() % 4 == 0) out += cat(R"(,"minItems":)", 1 + random() % 3);
+  if (random() % 6 == 0) out += R"(,"maxItems":3)";
+  if (random() % 6 == 0) out += cat(R"(,"contains":)", text());
+  if (random() % 8 == 0) out += cat(R"(,"prefixItems":[)", text(), ",", text(), "]");
+  out += "}";
+  if (depth == 0 || random() % 2 == 0) return out;
+  const std::string inner = array_schema(random, depth - 1);
+  const std::string object =
+      cat(R"({"type":"object","properties":{"a":)", out, R"(,"b":)", inner,
+          R"(},"additionalProperties":)", random() % 2 == 0 ? "true}" : "false}");
+  const std::string item = random() % 2 == 0 ? inner : object;
+  return random() % 4 == 0 ? object
+                           : cat(R"({"type":"array","items":)", item,
+                                 random() % 2 == 0 ? R"(,"uniqueItems":true})" : "}");
+}
+
+class TextMasks {
  public:
   std::size_t check(const std::string& schema, const JsonStyle& style, std::mt19937& random) {
     auto made = SchemaRecognizer::parse(schema, style);
@@ -134,7 +165,7 @@ std::size_t given_number(const char* variable, std::size_t otherwise) {
 
 TEST(SchemaNames, MasksAllowWhatIsAccepted) {
   std::mt19937 random(static_cast<std::uint32_t>(given_number("WICK_TEST_SEED", 3)));
-  NameMasks masks;
+  TextMasks masks;
   const std::size_t wanted = given_number("WICK_TEST_PAIRS", 500'000);
   std::size_t n_pairs = 0;
   while (n_pairs < wanted && !HasFailure()) {
@@ -145,6 +176,17 @@ TEST(SchemaNames, MasksAllowWhatIsAccepted) {
         cat(R"({"type":"array","contains":{"required":["b"]},"items":)", object, "}"));
     n_pairs += masks.check(
         schema, {.space = JsonStyle::Space(random() % 3), .has_order = random() % 2 == 0}, random);
+  }
+}
+
+TEST(SchemaItems, MasksAllowWhatIsAccepted) {
+  std::mt19937 random(static_cast<std::uint32_t>(given_number("WICK_TEST_SEED", 4)));
+  TextMasks masks;
+  const std::size_t wanted = given_number("WICK_TEST_PAIRS", 500'000);
+  std::size_t n_pairs = 0;
+  while (n_pairs < wanted && !HasFailure()) {
+    n_pairs += masks.check(array_schema(random, 2),
+                           {.space = JsonStyle::Space(random() % 3), .has_order = true}, random);
   }
 }
 

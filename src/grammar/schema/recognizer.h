@@ -50,6 +50,7 @@ class SchemaRecognizer final : public Recognizer {
   std::optional<PlainText> plain_text(StateId state) override;
   std::optional<Parts> parts(StateId state) override;
   std::optional<OpenName> open_name(StateId state) override;
+  std::optional<AnyItem> any_item(StateId state) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
@@ -73,6 +74,7 @@ class SchemaRecognizer final : public Recognizer {
     FormulaId goal = kNoFormula, condition = kNoFormula;
     StateId behind = kFailedState;  // kDeadState where it depends on the value
     StateId behind_other_name = kFailedState;  // kDeadState where names differ by more
+    StateId behind_string = kFailedState;      // kDeadState where it depends on the string
   };
 
   // The single names that formulas of an object speak of; is_all: they tell no other names apart.
@@ -113,6 +115,7 @@ class SchemaRecognizer final : public Recognizer {
   // The state behind the value in progress in `frame`; nothing if it depends on the value.
   std::optional<StateId> behind(std::uint32_t frame);
   bool asks_all(std::uint32_t frame);
+  StateId behind_string(std::uint32_t frame);
   // The state behind a name that no formula speaks of and that has not come.
   StateId behind_other_name(std::uint32_t frame);
   StateId new_behind_other_name(std::uint32_t frame);

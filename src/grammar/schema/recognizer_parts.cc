@@ -9,6 +9,9 @@
 // Names that no formula of an object speaks of, and that have not come, can be exchanged in a
 // document without changing whether it is one. So the same may come behind each of them
 // (Recognizer::OpenName).
+//
+// Behind an item of an array with uniqueItems the value counts from the next item on
+// (JsonMachine::settled), if there is room for one more in any case.
 #include <algorithm>
 #include <span>
 
@@ -99,6 +102,32 @@ bool SchemaRecognizer::asks_all(std::uint32_t frame) {
       return pool.at(part).kind == FormulaKind::kChild && pool.at(part).a == question;
     });
   });
+}
+
+std::optional<Recognizer::AnyItem> SchemaRecognizer::any_item(StateId id) {
+  if (id == kDeadState || id == kFailedState) return std::nullopt;
+  const Place place = states_[id].place;
+  if (place.where != Where::kString || machine_.frame(place.frame).is_root) return std::nullopt;
+  StateId out = facts(place.frame).behind_string;
+  if (out == kFailedState) {
+    out = behind_string(place.frame);
+    facts(place.frame).behind_string = out;
+  }
+  if (out == kDeadState || out == kFailedState) return std::nullopt;
+  return AnyItem{.behind = out, .within_array = machine_.frame(place.frame).keeps_value};
+}
+
+// kFailedState where the fuel was used up.
+StateId SchemaRecognizer::behind_string(std::uint32_t id) {
+  const JsonMachine::Frame frame = machine_.frame(id);
+  if (!frame.is_array || !frame.keeps_items || frame.pending != 0 || !asks_all(id))
+    return kDeadState;
+  const Place place = machine_.behind_value(id, machine_.pool().text("\""));  // the empty string
+  if (place.where == Where::kFailed) return kFailedState;
+  if (place.where == Where::kDead) return kDeadState;
+  const FormulaId of = goal(place.frame);
+  if (of == kNoFormula) return kFailedState;
+  return life_.has_room(of) ? state_of({.place = place}) : kDeadState;
 }
 
 std::optional<Recognizer::OpenName> SchemaRecognizer::open_name(StateId id) {
