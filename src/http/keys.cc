@@ -86,7 +86,7 @@ bool parse_day(std::string_view text, Key& key) {
     return false;
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
                                          std::chrono::day(day)};
-  if (!date.ok()) return false;
+  if (!date.ok() || year < 1970) return false;
   const std::chrono::sys_seconds end = std::chrono::sys_days(date) + std::chrono::days(1);
   key.rules.expires = text;
   key.end_s = end.time_since_epoch().count();

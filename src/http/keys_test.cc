@@ -217,7 +217,8 @@ TEST_F(HttpKeys, FilesThatAreWrongSayWhereAndWhy) {
             "keys:1: the scopes are not infer, admin or infer,admin");
   for (const char* limit : {"rpm=0", "rpm=-1", "rpm=", "rpm", "x=1", "=", "rpm=1x", "tpm=x",
                             "models=", "models=,", "budget=", "name=", "expires=2027-02-30",
-                            "expires=2027-1-01", "expires=soon", "block", "blocked=1"}) {
+                            "expires=2027-1-01", "expires=soon", "expires=1969-12-31", "block",
+                            "blocked=1"}) {
     EXPECT_NE(wrong(cat("abcdefghijkl ", hash, " infer ", limit, "\n")).find("a word is not rpm=N"),
               std::string::npos)
         << limit;
