@@ -73,6 +73,13 @@ http::Response changed(Context& context, std::string_view named,
   return response;
 }
 
+// As LiteLLM does: max_budget alone keeps the period of the one budget there is.
+void keep_period(const KeyFields& fields, const http::KeyRules& before, http::KeyRules& rules) {
+  if (fields.max_budget.empty() || !fields.duration.empty() || before.budgets.size() != 1) return;
+  const std::string& budget = before.budgets.front();
+  rules.budgets = {fields.max_budget + budget.substr(std::min(budget.find('/'), budget.size()))};
+}
+
 // `id`: empty if the body names the key.
 http::Response update(Context& context, const http::Request& request, std::string_view id) {
   auto parsed = read_request(context, kKeys, request);
@@ -82,8 +89,10 @@ http::Response update(Context& context, const http::Request& request, std::strin
     return refused(context, bad_field("scope", "cannot be changed, create another key"));
   if (const auto taken = take_budget(fields); !taken) return refused(context, taken.error());
   return changed(context, id.empty() ? fields.key : id, [&](http::KeyRules& rules) {
+    const http::KeyRules before = rules;
     for (const std::string& word : fields.given)
       http::copy_rule(word, fields.rules, rules);
+    keep_period(fields, before, rules);
   });
 }
 

@@ -355,6 +355,8 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         budget = changed["budgets"][0]
         self.assertEqual((budget["cap_usd"], budget["used_usd"]), ("0.006000", "0.002200"), "what was used stays used")
         self.until(lambda: self.chat(server, plain["key"], "far/m")[0] == 200, "a larger budget")
+        raised = server.json("/key/update", {"key": plain["key"], "max_budget": 0.5}, headers)
+        self.assertEqual(raised["budgets"][0]["budget"], "0.5/day", "the period stays")
         self.assertTrue(server.json("/key/block", {"key": plain["id"]}, headers)["blocked"])
         self.until(lambda: self.chat(server, plain["key"])[0] == 401, "blocked")
         self.assertFalse(server.json("/key/unblock", {"key": plain["key"]}, headers)["blocked"])
