@@ -48,6 +48,19 @@ TEST(Budget, WindowsBeginWhereTheyShould) {
   EXPECT_EQ(rolling.first, kNoon - 86'400);
 }
 
+// 2026-12-01 00:00:00 UTC is the first second of a day and of a month, the one before it the last.
+TEST(Budget, WindowsChangeAtMidnight) {
+  constexpr std::int64_t kMidnight = 1'796'083'200;
+  for (const BudgetWindow window : {BudgetWindow::kDay, BudgetWindow::kMonth}) {
+    const std::int64_t length = (window == BudgetWindow::kDay ? 1 : 30) * 86'400;
+    EXPECT_EQ(buckets_of({.window = window}, kMidnight).current, kMidnight);
+    EXPECT_EQ(buckets_of({.window = window}, kMidnight - 1).current, kMidnight - length);
+  }
+  const Budget hours{.window = BudgetWindow::kRolling, .rolling_s = 24 * 3600};
+  EXPECT_EQ(buckets_of(hours, kMidnight).current, kMidnight);
+  EXPECT_EQ(buckets_of(hours, kMidnight - 1).current, kMidnight - 3600);
+}
+
 TEST(Budget, OfAKeyIsReadFromAWord) {
   const auto month = parse_key_budget("5/month", "abc");
   ASSERT_TRUE(month);
@@ -205,6 +218,9 @@ TEST_F(Routed, LocalNamesStayHereAndRemoteNamesAreNeverAnsweredHere) {
   EXPECT_EQ(local->n_started, n_local);
   const auto router = make_router(options);
   EXPECT_EQ(router->tokenize("remote/big", "x").error().id, "not_supported");
+  for (const auto& [alias, provider] : {std::pair("big", "cloud"), std::pair("far", "local")})
+    EXPECT_EQ(router->detokenize(alias, {}).error().message,
+              cat("the provider '", provider, "' has no detokenize"));
 }
 
 TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
@@ -582,6 +598,25 @@ TEST_F(Routed, ATargetThatRestsTellsWhyAndHowLong) {
     EXPECT_EQ(resting->retry_after_s, 60) << resting->message;
     clock->pass(60'000);
   }
+}
+
+TEST_F(Routed, TargetsThatAllRestAreToBeAskedAgainWhenTheFirstOfThemIs) {
+  options.members.push_back(options.members.back());
+  options.members.back().name = "other";
+  options.rules = {{.name = "both", .to = {"cloud/big", "other/big"}, .alias = "both"}};
+  const auto router = make_router(options);
+  const auto ask = [&](const std::string& model) {
+    auto answer = router->start({.model = model, .prompt = std::vector<Message>{{.content = "x"}}});
+    return answer ? read_all(**answer).error : std::optional(answer.error());
+  };
+  for (const char* const model : {"cloud/big", "other/big"}) {
+    cloud->failures = {Failure::kCredential};
+    ASSERT_TRUE(ask(model));
+    clock->pass(10'000);
+  }
+  const auto resting = ask("both");
+  ASSERT_TRUE(resting);
+  EXPECT_EQ(resting->retry_after_s, 40) << resting->message;
 }
 
 // A model may have thought before it, which an API charges.

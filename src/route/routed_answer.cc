@@ -7,6 +7,7 @@
 #include "route/routed_answer.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/mix.h"
@@ -377,26 +378,27 @@ class RoutedAnswer final : public Answer {
       has_refusal_ = true;
       refusal_ = error;
     }
+    if (error.code == ErrorCode::kUnavailable) waits_[at_] = error.retry_after_s;
     has_one_kind_ = has_one_kind_ && (last_.id.empty() || error.id == last_.id);
     last_ = error;
   }
 
   // A rule's refusal is what a client must know; else the one kind of error there is, or all.
   Error all_failed() const {
-    if (has_refusal_) {
-      Error error = refusal_;
-      error.message = told_;
-      return error;
-    }
-    if (n_told_ == 1) return last_;
+    Error error = has_refusal_ ? refusal_ : last_;
+    if (has_refusal_) error.message = told_;
+    if (has_refusal_ || n_told_ == 1) return error;
     if (n_told_ == 0) {
       return {.code = ErrorCode::kNotFound,
               .id = "model_not_found",
               .message = cat("no provider has the model '", printable(asked_model_), "'")};
     }
-    Error error = last_;
     if (!has_one_kind_) error = {.code = ErrorCode::kUnavailable, .id = "all_providers_failed"};
     error.message = cat("no provider answered: ", told_);
+    const auto soonest = std::min_element(waits_.begin(), waits_.end(), [](auto& a, auto& b) {
+      return a.second < b.second;
+    });
+    if (soonest != waits_.end()) error.retry_after_s = soonest->second;
     return error;
   }
 
@@ -431,6 +433,7 @@ class RoutedAnswer final : public Answer {
   AnswerReport report_ = {};
   std::string told_ = {};
   Error refusal_ = {}, last_ = {};
+  std::map<std::size_t, int> waits_ = {};  // retry_after_s of each candidate's last error
 
   std::mutex mutex_;  // of the two below, for cancel()
   std::unique_ptr<Answer> inner_;

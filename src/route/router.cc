@@ -214,8 +214,17 @@ class RuledRouter final : public Router {
     std::string name = {};  // of the model there
   };
 
-  // "openai/x" is openai's x, "remote/x" nobody's; any other name is the local member's.
+  // "openai/x" is openai's x, "remote/x" nobody's, an alias its first target; any other name is the
+  // local member's.
   Found member_of(const std::string& model) const {
+    for (const Rule& rule : core_->options.rules) {
+      if (rule.alias.empty() || rule.alias != model) continue;
+      const Facts facts{.model = model};
+      const auto targets = targets_of(core_->options.rules, members(), facts);
+      if (targets.empty()) return {};
+      return {.provider = members()[targets.front().member].provider.get(),
+              .name = std::string(targets.front().model)};
+    }
     const std::string_view head = std::string_view(model).substr(0, model.find('/'));
     for (const Member& member : members()) {
       if (member.name == head) {

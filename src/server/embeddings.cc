@@ -42,7 +42,13 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
     WICK_TRY(of_texts, provider.embed(request));
   }
   if (!ids.empty()) {
-    WICK_TRY(of_ids, provider.embed_tokens(request.model, ids, request.options));
+    auto embedded = provider.embed_tokens(request.model, ids, request.options);
+    if (!embedded && embedded.error().id == "not_supported") {
+      return bad_field("input",
+                       "has token ids, which only models of this machine take: send texts "
+                       "(LangChain: check_embedding_ctx_length=False)");
+    }
+    WICK_TRY(of_ids, std::move(embedded));
   }
   std::vector<Embedding> all;
   std::size_t text = 0, id = 0;

@@ -441,6 +441,13 @@ twin-only = "twin/gpt-4o-mini"
         rows = json.loads(self.run_wick("usage", "--json", "--tag", "a")[0])["usage"]  # rows of requests without a price wait in groups
         self.assertEqual([(row["provider"], row["requests"]) for row in rows if row["provider"] == "openai"], [("openai", 3)])
 
+    def test_token_ids_are_for_models_of_this_machine(self):
+        self.configure('[alias]\nfar = "openai/gpt-4o-mini"\n')
+        server = serving.close_at_end(self, serving.Server(self.home))
+        for model in ("openai/gpt-4o-mini", "remote/gpt-4o-mini", "far"):
+            error = server.json("/v1/embeddings", {"model": model, "input": [[1, 2]]}, status=400)["error"]
+            self.assertEqual((error["param"], "send texts" in error["message"]), ("input", True), error)
+
     def test_what_fails_is_asked_again(self):
         server = serving.close_at_end(self, serving.Server(self.home))
         for path, body in (("/v1/chat/completions", {"messages": serving.TALK}), ("/v1/embeddings", {"input": ["a", "b"]})):
