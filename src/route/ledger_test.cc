@@ -561,6 +561,20 @@ TEST_P(LedgerLease, HoldsForAProcessWhoseRenewalTakesLongerThanIt) {
   EXPECT_EQ(state->used, 0);
 }
 
+// Another process has counted its reservations ahead in full, so it must not give them back, too.
+TEST_P(LedgerLease, WhatWasCountedInFullIsNotGivenBack) {
+  const auto late = place.open();
+  for (int i = 0; i < 4; ++i)
+    late->settle(*late->reserve({.provider = "p"}, budgets, 1, kNoon), {});
+  ASSERT_TRUE(late->flush());
+  place.slow_renewals(0.001 * static_cast<double>(2 * place.lease_ms()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2 * place.lease_ms()));
+  const Nanos lost = place.open()->state(budgets[0], kNoon)->used;
+  ASSERT_GT(lost, 0);
+  EXPECT_FALSE(late->reserve({.provider = "q"}, budgets, 100 - lost + 1, kNoon));
+  EXPECT_TRUE(late->reserve({.provider = "q"}, budgets, 100 - lost, kNoon));
+}
+
 // Its socket is in another folder at first, as if the server had not begun to listen.
 TEST_P(LedgerLease, AServerThatIsDownAtFirstIsTriedAgain) {
   const wick::test::TempDir dir;
