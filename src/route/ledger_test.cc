@@ -422,6 +422,20 @@ TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
   EXPECT_GT(n_refused, 0);
 }
 
+TEST_F(LateStore, WhatAFailedWriteGaveBackIsGivenBackByTheNext) {
+  is_down = false;
+  const auto ledger = *open();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 100'000}};
+  for (int i = 0; i < 4; ++i)
+    ledger->settle(*ledger->reserve({.provider = "p"}, budgets, 100, kNoon), {.cost = 7});
+  ASSERT_TRUE(ledger->flush());
+  const Nanos all = 100'000 - 4 * 7;  // nothing fits beside it
+  is_full = true;
+  EXPECT_FALSE(ledger->reserve({.provider = "q"}, budgets, all, kNoon));
+  is_full = false;
+  EXPECT_TRUE(ledger->reserve({.provider = "q"}, budgets, all, kNoon));
+}
+
 TEST_F(LateStore, RowsThatComeWhileWritesFailStayWithinTheBound) {
   is_down = false;
   const auto ledger = *open();
