@@ -361,6 +361,22 @@ TEST(Bill, IsWhatWasToldOrAnUpperBound) {
   EXPECT_EQ(cost({}, kError, 0, {.failure = Failure::kTimeout}).first, 600);
 }
 
+// Templates write some tokens for each, however short its names are.
+TEST(Facts, ToolsCallsResultsAndRolesHaveTokensOfTheirOwn) {
+  const auto most = [](std::vector<Part> parts, Generation generation = {}) {
+    std::vector<Message> messages = {{.content = std::move(parts)}};
+    return facts_of({.prompt = std::move(messages), .generation = std::move(generation)})
+        .most_tokens;
+  };
+  const std::int64_t least = most({});
+  EXPECT_EQ(most({}, {.tools = std::vector<Tool>(100)}), least + 100 * 64);
+  EXPECT_EQ(most(std::vector<Part>(100, ToolCall{.id = "1"})), least + 100 * 65);
+  EXPECT_EQ(most(std::vector<Part>(100, ToolResult{.call_id = "1"})), least + 100 * 65);
+  EXPECT_EQ(most({}, {.template_variables = {{"documents", std::string(500, 'x')}}}), least + 509);
+  const std::vector<Message> odd = {{.role = std::string(6400, 'r')}};
+  EXPECT_EQ(facts_of({.prompt = odd}).most_tokens, least + 6400);
+}
+
 TEST_F(Routed, PrivateRequestsStayHere) {
   options.rules = {{.name = "cloud", .to = {"cloud/big"}},
                    {.name = "secrets", .when = {.contains = {"PassWord"}}, .is_private = true}};
@@ -376,9 +392,13 @@ TEST_F(Routed, PrivateTextIsFoundWhereverItStands) {
   options.rules = {{.name = "cloud", .to = {"cloud/big"}},
                    {.name = "secrets", .when = {.contains = {"Ärzte"}}, .is_private = true}};
   const auto router = make_router(options);
-  const auto is_private = [&](std::vector<Part> parts, Generation generation = {}) {
+  const auto is_private = [&](std::vector<Part> parts, Generation generation = {},
+                              RemoteFields fields = {}) {
     std::vector<Message> messages = {{.content = std::move(parts)}};
-    return router->explain({.prompt = std::move(messages), .generation = std::move(generation)})
+    return router
+        ->explain({.prompt = std::move(messages),
+                   .generation = std::move(generation),
+                   .remote_fields = std::move(fields)})
         .is_private;
   };
   EXPECT_FALSE(is_private({TextPart{"Arzt"}}));
@@ -394,6 +414,13 @@ TEST_F(Routed, PrivateTextIsFoundWhereverItStands) {
   EXPECT_TRUE(is_private({}, {.tools = {{.name = "f", .parameters = R"({"title":"ärzte"})"}}}));
   EXPECT_TRUE(is_private({}, {.response_format = {.type = "regex", .schema = "ärzte"}}));
   EXPECT_TRUE(is_private({}, {.stop = {"ärzte"}}));
+  EXPECT_TRUE(is_private({}, {.logit_bias = {{.text = "ärzte"}}}));
+  EXPECT_TRUE(is_private({}, {.tool_choice = "ärzte"}));
+  EXPECT_TRUE(is_private({}, {.template_variables = {{"date", R"("ärzte")"}}}));
+  EXPECT_TRUE(is_private({}, {.dry_sequence_breakers = {{"ärzte"}}}));
+  EXPECT_TRUE(is_private({}, {}, {{"user", R"("\u00e4rzte")"}}));
+  EXPECT_TRUE(is_private({}, {}, {{"metadata", R"({"ward":["ärzte"]})"}}));
+  EXPECT_TRUE(router->explain({.prompt = std::vector<Message>{{.role = "ärzte"}}}).is_private);
 }
 
 TEST_F(Routed, ExplainTellsEveryCandidateAndWhyNot) {

@@ -124,7 +124,8 @@ class RuledRouter final : public Router {
                   .prompt = std::string(),
                   .key = request.key,
                   .tag = request.tag,
-                  .hops = request.hops};
+                  .hops = request.hops,
+                  .remote_fields = request.remote_fields};
     for (const std::string& text : request.texts)
       std::get<std::string>(asked.prompt) += cat(text, "\n");
     return embed_routed(core_, decision_of(*core_, asked), request);

@@ -13,29 +13,55 @@ namespace wick::route {
 namespace {
 
 constexpr std::int64_t kBytesPerToken = 4;      // about
-constexpr std::int64_t kTokensPerMessage = 64;  // at most, for roles and what templates add
+constexpr std::int64_t kTokensPerFrame = 64;  // at most, for roles and what templates add
 constexpr std::int64_t kTokensPerRequest = 1024;
 
 bool any_of(std::span<const std::string> texts, const auto& test) {
   return texts.empty() || std::any_of(texts.begin(), texts.end(), test);
 }
 
-std::size_t bytes_of(const Generation& generation) {
-  std::size_t n = generation.response_format.schema.size();
-  for (const Tool& tool : generation.tools)
-    n += tool.name.size() + tool.description.size() + tool.parameters.size();
-  return n;
-}
+// What a template may put into a prompt.
+struct PromptSize {
+  std::size_t bytes = 0;
+  std::int64_t frames = 0;  // of messages, tools, calls and results: roles, names of fields
 
-void count_message(const Message& message, Facts& facts, std::size_t& n_bytes) {
-  for (const Part& part : message.content.parts) {
-    if (const auto* const text = std::get_if<TextPart>(&part)) n_bytes += text->text.size();
-    if (const auto* const text = std::get_if<ReasoningPart>(&part)) n_bytes += text->text.size();
-    if (const auto* const call = std::get_if<ToolCall>(&part))
-      n_bytes += call->name.size() + call->arguments.size();
-    if (const auto* const result = std::get_if<ToolResult>(&part)) n_bytes += result->text.size();
-    if (std::holds_alternative<ImagePart>(part)) facts.has_images = true;
+  void add(const Generation& generation) {
+    bytes += generation.response_format.schema.size();
+    for (const Tool& tool : generation.tools)
+      bytes += tool.name.size() + tool.description.size() + tool.parameters.size();
+    for (const auto& [name, value] : generation.template_variables)
+      bytes += name.size() + value.size();
+    frames += std::ssize(generation.tools);
   }
+
+  void add(const Message& message) {
+    frames += 1 + std::ssize(message.role) / kTokensPerFrame;
+    for (const Part& part : message.content.parts)
+      std::visit([this](const auto& one) { add(one); }, part);
+  }
+
+  void add(const TextPart& part) { bytes += part.text.size(); }
+
+  void add(const ReasoningPart& part) { bytes += part.text.size(); }
+
+  void add(const ImagePart& /*part*/) {}
+
+  void add(const ToolCall& part) {
+    ++frames;
+    bytes += part.id.size() + part.name.size() + part.arguments.size();
+  }
+
+  void add(const ToolResult& part) {
+    ++frames;
+    bytes += part.call_id.size() + part.text.size();
+  }
+};
+
+bool has_image(const Message& message) {
+  const auto& parts = message.content.parts;
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return std::holds_alternative<ImagePart>(part);
+  });
 }
 
 const Member* find_member(std::span<const Member> members, std::string_view name) {
@@ -250,27 +276,30 @@ FactsRead facts_read_by(std::span<const Rule> rules) noexcept {
 Facts facts_of(const Request& request, FactsRead read) {
   Facts facts{.model = request.model};
   const Generation& generation = request.generation;
-  std::size_t n_bytes = bytes_of(generation);
-  std::int64_t n_messages = 1;
+  PromptSize size;
+  size.add(generation);
   if (const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt)) {
-    n_messages = static_cast<std::int64_t>(messages->size());
     for (const Message& message : *messages) {
-      count_message(message, facts, n_bytes);
+      size.add(message);
+      facts.has_images = facts.has_images || has_image(message);
       if (read.text) append_sent_text(message, facts.text);
     }
   } else if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
-    n_bytes += text->size();
+    ++size.frames;
+    size.bytes += text->size();
     if (read.text) facts.text = cat(*text, "\n");
   } else {
-    n_bytes += std::get<std::vector<TokenId>>(request.prompt).size() * kBytesPerToken;
+    ++size.frames;
+    size.bytes += std::get<std::vector<TokenId>>(request.prompt).size() * kBytesPerToken;
   }
   if (read.text) {
     append_sent_text(generation, facts.text);
+    append_sent_text(request.remote_fields, facts.text);
     facts.text = comparable(facts.text);
   }
-  const auto bytes = static_cast<std::int64_t>(n_bytes);
+  const auto bytes = static_cast<std::int64_t>(size.bytes);
   facts.prompt_tokens = (bytes + kBytesPerToken - 1) / kBytesPerToken;
-  facts.most_tokens = bytes + kTokensPerMessage * n_messages + kTokensPerRequest;
+  facts.most_tokens = bytes + kTokensPerFrame * size.frames + kTokensPerRequest;
   facts.max_tokens = generation.max_tokens;
   if (read.prefix) facts.prefix = prefix_hash(request);
   facts.has_tools = !generation.tools.empty();

@@ -49,6 +49,7 @@ std::string comparable(std::string_view text) {
 }
 
 void append_sent_text(const Message& message, std::string& out) {
+  append_line(message.role, out);
   append_line(message.content.text(), out);
   append_line(message.content.text<ReasoningPart>(), out);
   for (const Part& part : message.content.parts) {
@@ -71,12 +72,24 @@ void append_sent_text(const Generation& generation, std::string& out) {
     append_json(tool.parameters, out);
   }
   append_json(generation.response_format.schema, out);
+  append_line(generation.tool_choice, out);
   for (const std::string& stop : generation.stop)
     append_line(stop, out);
+  for (const TokenBias& bias : generation.logit_bias)
+    append_line(bias.text, out);
+  if (generation.dry_sequence_breakers) {
+    for (const std::string& breaker : *generation.dry_sequence_breakers)
+      append_line(breaker, out);
+  }
   for (const auto& [name, value] : generation.template_variables) {
     append_line(name, out);
     append_json(value, out);
   }
+}
+
+void append_sent_text(const RemoteFields& fields, std::string& out) {
+  for (const auto& [name, json] : fields)
+    append_json(json, out);
 }
 
 }  // namespace wick::route

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "provider/provider.h"
 #include "wick/generation.h"
 #include "wick/message.h"
 
@@ -16,5 +17,6 @@ std::string comparable(std::string_view text);
 // Each is appended with a line of its own. Text in several parts of a message is one text.
 void append_sent_text(const Message& message, std::string& out);
 void append_sent_text(const Generation& generation, std::string& out);
+void append_sent_text(const RemoteFields& fields, std::string& out);
 
 }  // namespace wick::route
