@@ -83,6 +83,11 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     lose();
     return Stream::unknown();
   }
+  if (target.is_below && target.may_be_empty && target.tail.empty()) {  // cd "$(mktemp -d)"
+    const std::string folder = target.prefix + "tmp.XXXXXXXXXX";
+    target = Value::exact("");
+    target.set.push_back(folder);
+  }
   const bool is_plain = target.is_known &&
                         !(i < argv.size() && (argv[i].is_many || argv[i].is_glob)) &&
                         target.set.front() != "-" && !target.set.front().starts_with('+') &&
@@ -96,6 +101,10 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   }
   std::vector<std::string> next;
   for (const std::string& path : target.set) {
+    if (path.empty() && old.empty()) {
+      s.cwd.clear();
+      return Stream::none();
+    }
     if (path.empty()) {
       next.insert(next.end(), old.begin(), old.end());
     } else if (path.starts_with('/')) {

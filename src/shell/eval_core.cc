@@ -231,6 +231,13 @@ void Evaluator::touch(EffectKind kind, const Arg& arg, State& s, Reach reach) {
     add(EffectKind::kReadsCredentials, Scope::kUnknown, v.prefix, arg.span,
         is_in_keys ? cat("reads a file in ", v.prefix, ", which holds credentials")
                    : std::string("reads files that were found by names of credentials"));
+  // Everything in the folder that mktemp made; if it failed, everything in /.
+  const bool is_all_of_it = v.tail.find_first_not_of("*/?.") == std::string::npos;
+  const bool is_put = kind == EffectKind::kOverwrites && !reach.is_tree;
+  if (v.is_below && arg.is_unset_slash && is_all_of_it && writes(kind) && !is_put &&
+      kind != EffectKind::kCreates)
+    return add(kind, Scope::kUnknown, v.tail, arg.span,
+               cat(verb_of(kind), " what is in a folder of mktemp: if that failed, what is in /"));
   if (v.is_below || v.is_number) {
     if (v.is_number && v.prefix.empty()) {
       return add(kind, Scope::kNamed, "a number", arg.span,

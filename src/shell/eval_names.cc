@@ -48,11 +48,24 @@ void name_matches(const Usage& usage, Stream& out) {
   out.is_nul = has_any(usage, {"-Z", "--null"});
 }
 
+// mktemp, mktemp -d, mktemp /tmp/x.XXXX: the name of what was made.
+void name_temporary(const Usage& usage, Stream& out) {
+  const bool is_elsewhere = has_any(usage, {"-p", "-t", "--tmpdir", "--suffix"});
+  const bool has_template = !usage.operands().empty();
+  const std::string& text = has_template ? usage.operands()[0].arg->text() : "/tmp/";
+  const std::size_t slash = text.rfind('/');
+  if (is_elsewhere || !usage.unknown.empty() || slash == std::string::npos || slash == 0) return;
+  if (text[0] != '/' || text.find_first_of(" \t\n*?[") != std::string::npos) return;
+  out.is_names = out.is_temporary = true;
+  out.prefix = text.substr(0, slash + 1);
+}
+
 }  // namespace
 
 void Evaluator::pass_names(std::string_view name, const Usage& usage, const Stream& in,
                            Stream& out) {
   if (name == "grep") name_matches(usage, out);
+  if (name == "mktemp") return name_temporary(usage, out);
   const bool is_word = name == "hostname" || name == "whoami" || name == "uname";
   if (is_word) {  // a word that begins with a letter or a digit
     out.is_names = true;

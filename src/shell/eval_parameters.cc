@@ -416,6 +416,7 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
   if (out.is_names && !out.is_nul) {
     v = Value::below(out.prefix);
     v.is_everything = out.is_everything;
+    v.may_be_empty = out.is_temporary;
   }
   v.is_secret = out.is_secret;
   v.keys = out.keys;

@@ -200,7 +200,9 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
   out.is_number = out.is_number || row.has_effect('=');
-  if (row.has_effect('e')) pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
+  const bool is_moved = row.name() == "mktemp" && s.variables.contains("TMPDIR");
+  if (row.has_effect('e') && !is_moved)
+    pass_names(row.name().substr(0, row.name().find('|')), usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
     out = invoke(std::move(rest), s, in);

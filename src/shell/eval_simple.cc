@@ -223,8 +223,12 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     if (may_print) out = is_copy ? from : without_text(from);
   }
   const bool stays = !before.empty() && !argv.empty() && keeps_assignments(argv[0], s);
-  for (const Before& one : before)
+  for (const Before& one : before) {
     s.exported.insert(one.name);
+    if (stays && one.name == "IFS")
+      add(EffectKind::kShellHooks, Scope::kNone, one.name, node.span,
+          "sets IFS, which changes how later commands read words");
+  }
   const bool was_path = s.is_path_changed;
   if (!argv.empty()) {
     const bool has_row = has_redirects && argv[0].is_exact();

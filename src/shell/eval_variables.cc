@@ -113,6 +113,7 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
   if (changes_programs && is_prefix && name != "IFS" && name != "HOME")
     return unknown(span, std::string(name),
                    cat("the variable ", name, " makes the command run or read something else"));
+  if (is_prefix && name == "IFS") return;  // ends with the command: see simple()
   if (changes_programs)
     return add(EffectKind::kShellHooks, Scope::kNone, std::string(name), span,
                cat("sets ", name, ", which changes what later commands do"));

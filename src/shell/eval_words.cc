@@ -315,6 +315,11 @@ void split(const std::string& text, std::string_view ifs, bool globs, Fields& fi
   }
 }
 
+// $(find …), of which we assume it as for xargs, and what mktemp made.
+bool holds_no_blanks(const Value& v, const WordPart& part) {
+  return v.is_below && (v.may_be_empty || part.kind == PartKind::kCommandSub);
+}
+
 }  // namespace
 
 // Text of a word: a tilde at its beginning, and what only zsh reads in it.
@@ -393,9 +398,9 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
     } else if (v.is_number || (v.is_below && dialect_ == Dialect::kZsh &&
                                piece.expansion->kind == PartKind::kParameter)) {
       fields.value(v, false);
-    } else if (piece.expansion->kind == PartKind::kCommandSub && v.is_below &&
-               ifs.set.front().find('/') == std::string::npos) {
-      fields.value(v, true);  // $(find …): as for xargs, names hold no blanks
+    } else if (holds_no_blanks(v, *piece.expansion) &&
+               ifs.set.front().find_first_not_of(" \t\n") == kNone) {
+      fields.value(v, !v.may_be_empty);
     } else {
       Value loose = Value::unknown();
       loose.is_secret = v.is_secret;

@@ -20,8 +20,9 @@ class Fields {
   void text(const std::string& text, bool is_quoted, bool globs) {
     if (!is_open_ && !is_quoted && text.empty()) return;  // begins no field
     Arg& a = arg();
-    if (!a.value.is_known && a.value.tail.empty() && text.starts_with('/') &&
-        a.value.prefix.empty() && !a.value.is_number && !a.value.is_below)
+    const bool may_be_nothing = a.value.is_below ? a.value.may_be_empty : a.value.prefix.empty();
+    if (!a.value.is_known && a.value.tail.empty() && text.starts_with('/') && may_be_nothing &&
+        !a.value.is_number)
       a.is_unset_slash = true;
     append(a.value, text);
     if (!is_quoted && globs && has_wildcard(text)) a.is_glob = true;

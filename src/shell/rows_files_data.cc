@@ -139,7 +139,7 @@ constexpr RowText kRows[] = {
     {"mkdir", "a*", "-pvZ -m:. --mode=. --parents --verbose --context?.", ""},
     {"rmdir", "0*", "-pv --ignore-fail-on-non-empty --parents --verbose", ""},
     {"mktemp", "X*", "-dqV -u!0 -p:X -t --directory --dry-run!0 --quiet --suffix=. --tmpdir?X",
-     "a"},
+     "ae"},
     {"mkfifo", "a*", "-Z -m:. --mode=. --context?.", ""},
     {"mknod", "a..*", "-Z -m:. --mode=.", "P"},
     {"rm", "d*",

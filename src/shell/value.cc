@@ -94,14 +94,15 @@ Value join(const Value& a, const Value& b) {
   }
   Value out = Value::unknown();
   out.prefix = common_prefix(prefix_of(a), prefix_of(b));
-  out.is_below = !a.is_known && !b.is_known && a.is_below && b.is_below && a.prefix == b.prefix;
+  out.is_below = !a.is_known && !b.is_known && a.is_below && b.is_below &&
+                 a.prefix == b.prefix && a.may_be_empty == b.may_be_empty;
   out.is_everything = a.is_everything || b.is_everything;
   out.is_number = is_digits(a) && is_digits(b);
   if (out.is_number) out.prefix.clear();
   out.is_secret = a.is_secret || b.is_secret;
   out.keys = std::max(keys_of(a), keys_of(b));
   out.is_fetched = a.is_fetched || b.is_fetched;
-  out.may_be_empty = !out.is_number && !out.is_below;
+  out.may_be_empty = !out.is_number && (!out.is_below || a.may_be_empty);
   return out;
 }
 

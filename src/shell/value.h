@@ -93,7 +93,8 @@ struct Value {
   bool is_known = true;
   StringSet set = StringSet::of_empty();
   std::string prefix = {}, tail = {};
-  bool is_below = false;  // unknown, but a name below `prefix` (or cwd): no `..`, no dash first
+  bool is_below = false;  // unknown, but a name below `prefix` (or cwd): no `..`, no dash first;
+                          // with may_be_empty: from mktemp, which fails at times
   bool is_everything = false;  // … and any name there may be it: a glob `*`, a find without a test
   bool is_inner = false;       // unknown; behind a folder and a slash it leads to a place below
   bool is_number = false;      // unknown, but digits
@@ -166,6 +167,7 @@ struct Stream {
   bool is_endless = false;  // yes, /dev/zero
   bool is_shell = false;    // the output of a shell that runs unknown code
   bool is_names = false;    // lines are names below `prefix` (find, ls)
+  bool is_temporary = false;  // one name that was just made, or nothing (mktemp)
   bool is_nul = false;      // … ended by NUL
   bool is_everything = false;
   std::string prefix = {};
