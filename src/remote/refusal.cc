@@ -233,10 +233,22 @@ std::int64_t retry_after_ms(const TransferHead& head, std::int64_t unix_s) {
 }
 
 std::string without_key(std::string_view message, const Secret& key) {
-  std::string out(message);
-  if (key.empty()) return out;
-  for (std::size_t at = 0; (at = out.find(key.reveal(), at)) != std::string::npos;)
-    out.replace(at, key.reveal().size(), "[key]");
+  const std::string& secret = key.reveal();
+  if (secret.empty()) return std::string(message);
+  constexpr std::size_t kLeast = 16;  // longer than what keys of one API have in common
+  const bool is_short = secret.size() < kLeast;
+  const auto is_same = [&](char a, char b) {
+    return a == b || (!is_short && ascii_lower({&a, 1}) == ascii_lower({&b, 1}));
+  };
+  std::string out;
+  while (!message.empty()) {
+    const auto [end, ignored] =
+        std::mismatch(message.begin(), message.end(), secret.begin(), secret.end(), is_same);
+    const auto n = static_cast<std::size_t>(end - message.begin());
+    const bool is_key = n == secret.size() || n >= kLeast;
+    out += is_key ? std::string_view("[key]") : message.substr(0, 1);
+    message.remove_prefix(is_key ? n : 1);
+  }
   return out;
 }
 

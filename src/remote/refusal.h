@@ -32,7 +32,7 @@ Refusal no_json(std::string_view content_type);
 // In milliseconds from now, of retry-after-ms and Retry-After (seconds or a date); -1 = not told.
 std::int64_t retry_after_ms(const TransferHead& head, std::int64_t unix_s);
 
-// `message` without `key`, on one line.
+// `message` without `key`; without its beginning, too, in any case, from 16 characters on.
 std::string without_key(std::string_view message, const Secret& key);
 
 }  // namespace wick::remote

@@ -262,6 +262,7 @@ class Stream final : public TransferSink {
     const bool is_estimated = was_sent && !is_counted;
     DoneEvent done{.finish = out_.finish, .usage = usage(is_estimated)};
     if (done.finish == FinishReason::kNone) done.finish = FinishReason::kEos;
+    out_.model = without_key(out_.model, endpoint_->key);
     done.parameters.reserve(kUsualParameters);
     done.parameters.push_back({"provider", endpoint_->name, "remote"});
     done.parameters.push_back({"model", out_.model.empty() ? model_ : out_.model, "remote"});

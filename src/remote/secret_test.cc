@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "remote/refusal.h"
 #include "support/temp_dir.h"
 
 namespace wick::remote {
@@ -41,6 +42,21 @@ TEST(Secret, AFileThatOthersReadIsRefusedAndNoMessageHoldsTheKey) {
   EXPECT_EQ(error.id, "bad_key");
   EXPECT_EQ(error.message.find("canary"), std::string::npos);
   EXPECT_EQ(read_secret({.credential = "../key"}).error().id, "no_key");
+}
+
+// APIs repeat keys as a whole, cut short, or in capitals.
+TEST(Secret, IsCutOutOfMessages) {
+  const Secret key("sk-proj-CANARY7777-zz_yX");
+  const auto told = [&](std::string_view message) { return without_key(message, key); };
+  EXPECT_EQ(told("bad key sk-proj-CANARY7777-zz_yX!"), "bad key [key]!");
+  EXPECT_EQ(told("sk-proj-CANARY7777-zz_yXsk-proj-CANARY7777-zz_yX"), "[key][key]");
+  EXPECT_EQ(told("sk-proj-CANARY777…"), "[key]…");
+  EXPECT_EQ(told("SK-PROJ-CANARY7777-ZZ_YX"), "[key]");
+  EXPECT_EQ(told("sk-proj-CANARY7777-zz%5FyX"), "[key]%5FyX");
+  EXPECT_EQ(told("sk-proj-****yX, sk-proj-CANARY7"), "sk-proj-****yX, sk-proj-CANARY7");
+  EXPECT_EQ(told("sk-prosk-proj-CANARY7777-zz_yX"), "sk-pro[key]");
+  EXPECT_EQ(without_key("an empty prompt, EMPTY", Secret("EMPTY")), "an empty prompt, [key]");
+  EXPECT_EQ(without_key("a", Secret()), "a");
 }
 
 }  // namespace

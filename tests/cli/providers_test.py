@@ -48,7 +48,7 @@ class Upstream(http.server.BaseHTTPRequestHandler):
             self.frame({"error": {"message": f"broken: {KEY}", "code": 500}})
             return
         for delta in ("from", " afar"):
-            self.frame({"model": body["model"], "choices": [{"index": 0, "delta": {"content": delta}, "finish_reason": None}]})
+            self.frame({"model": f"{body['model']} {KEY}", "choices": [{"index": 0, "delta": {"content": delta}, "finish_reason": None}]})
         self.frame({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         self.frame({"choices": [], "usage": self.usage})
         self.wfile.write(b"data: [DONE]\n\n")
@@ -377,6 +377,9 @@ twin-only = "twin/gpt-4o-mini"
         seen = []
         try:
             talk = {"model": "openai/gpt-4o-mini", "messages": serving.TALK, "max_tokens": 4}
+            answer = server.json("/v1/chat/completions", talk | {"wick": {"parameters": True}})
+            self.assertIn("gpt-4o-mini [key]", json.dumps(answer), "the model that the API names")
+            seen.append(json.dumps(answer))
             for status in (200, 400, 401, 403, 404, 408, 413, 422, 429, 500, 529):
                 Upstream.status = status
                 for body in (talk, talk | {"stream": True}, talk | {"model": "auto", "stream": True}):
