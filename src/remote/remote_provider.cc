@@ -143,9 +143,10 @@ class RemoteProvider final : public Provider {
     return names;
   }
 
-  // Services on the network, whose address the kind knows, are no gateways to here.
+  // A service on the network at the URL that its kind knows is no gateway to here.
   void count_hop(int hops, TransferRequest& sent) const {
-    if (endpoint_->kind->url.empty()) sent.headers.push_back(cat(kHopsHeader, ": ", hops + 1));
+    if (endpoint_->url != endpoint_->kind->url || addresses_ != AddressKind::kPublic)
+      sent.headers.push_back(cat(kHopsHeader, ": ", hops + 1));
   }
 
   Error loop(int hops) const {

@@ -111,14 +111,14 @@ TEST_P(RemoteProvider, AsksAsTheApiWantsAndReadsTheStream) {
 TEST_P(RemoteProvider, ARequestIsNotPassedOnForEver) {
   test::ScriptedUpstream upstream({{.bytes = {test::http_head("500 No", "text/plain")}}});
   const auto vllm = make_remote_provider(endpoint("vllm", upstream.url()), transfers());
-  const auto openai = make_remote_provider(endpoint("openai", upstream.url()), transfers());
+  const auto ollama = make_remote_provider(endpoint("ollama", upstream.url()), transfers());
   for (const int hops : {0, 3, 4, 1000}) {
     auto answer = vllm->start({.model = "m", .prompt = hello(), .hops = hops});
     ASSERT_EQ(static_cast<bool>(answer), hops < 4);
     if (answer) read_all(**answer);
     EXPECT_EQ(answer ? "" : answer.error().id, hops < 4 ? "" : "loop_detected");
   }
-  ask_it(*openai);
+  ask_it(*ollama);  // wick has its API, too
   const std::vector<std::string> texts = {"x"};
   EXPECT_EQ(vllm->embed({.model = "m", .texts = texts, .hops = 4}).error().id, "loop_detected");
   EXPECT_FALSE(vllm->embed({.model = "m", .texts = texts, .hops = 2}));
@@ -127,7 +127,7 @@ TEST_P(RemoteProvider, ARequestIsNotPassedOnForEver) {
   EXPECT_NE(requests[3].find("x-wick-hops: 3\r\n"), std::string::npos) << requests[3];
   EXPECT_NE(requests[0].find("x-wick-hops: 1\r\n"), std::string::npos) << requests[0];
   EXPECT_NE(requests[1].find("x-wick-hops: 4\r\n"), std::string::npos) << requests[1];
-  EXPECT_EQ(requests[2].find("x-wick-hops"), std::string::npos) << requests[2];
+  EXPECT_NE(requests[2].find("x-wick-hops: 1\r\n"), std::string::npos) << requests[2];
 }
 
 TEST_P(RemoteProvider, EachDialectIsSentAsItsApiWants) {
