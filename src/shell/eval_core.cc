@@ -174,6 +174,21 @@ void Evaluator::touch_special(EffectKind kind, const std::string& path, const st
     add(EffectKind::kTampering, Scope::kNone, shown, span, cat("changes ", shown, ", a record"));
 }
 
+// What is done through a link that the command itself made is done to its target. A deletion takes
+// the link.
+void Evaluator::follow_links(EffectKind kind, const std::string& path, Span span, State& s,
+                             Reach reach) {
+  for (const auto& [link, target] : links_) {
+    const bool is_below =
+        path.starts_with(link) && path.size() > link.size() && path[link.size()] == '/';
+    const bool is_link = path == link && kind != EffectKind::kDeletes;
+    if (!is_below && !is_link) continue;
+    if (++followed_ > kMaxFollowed)
+      return unknown(span, path, "too complex: too many paths through links");
+    touch_path(kind, target + path.substr(link.size()), span, s, reach);
+  }
+}
+
 void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, State& s,
                            Reach reach) {
   if (path.empty()) return;  // no file has an empty name
@@ -184,6 +199,7 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
   for (std::size_t i = 0; i < n; ++i) {
     const std::string_view folder = i < s.cwd.size() ? std::string_view(s.cwd[i]) : "";
     const std::string full = normal_path(path, folder);
+    if (!links_.empty()) follow_links(kind, full, span, s, reach);
     // A file that goes to /tmp is written below it.
     const bool is_put =
         (kind == EffectKind::kCreates || kind == EffectKind::kOverwrites) && is_tmp_folder(full);

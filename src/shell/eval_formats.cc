@@ -1,9 +1,11 @@
 // Tools that read files of one format: archives of objects, programs, pictures, documents. What a
 // name means depends on the tool: a coder, a pipe, a program that is started.
 #include <algorithm>
+#include <span>
 
 #include "base/strings.h"
 #include "shell/commands.h"
+#include "shell/limits.h"
 
 namespace wick::shell {
 namespace {
@@ -132,6 +134,26 @@ void Evaluator::name_again(const Arg& arg, State& s) {
   if (!arg.value.is_known && arg.value.keys == Keys::kMeant)
     add(EffectKind::kReadsCredentials, Scope::kUnknown, "", arg.span,
         "gives other names to files that were found by names of credentials");
+}
+
+// ln TARGET… NAME: NAME, or what is below it where it is a folder, leads to the target.
+void Evaluator::note_links(const Usage& usage, const State& s) {
+  const bool is_symbolic = usage.has("-s") || usage.has("--symbolic");
+  const auto is_known = [](const Usage::Item& item) { return item.arg->is_exact(); };
+  const std::span<const Usage::Item> operands = usage.operands();
+  if (operands.empty() || !std::all_of(operands.begin(), operands.end(), is_known)) return;
+  const bool is_one = operands.size() == 1;
+  const std::string last = is_one ? "." : operands.back().arg->text();
+  for (std::size_t i = 0; i + (is_one ? 0 : 1) < operands.size(); ++i) {
+    const std::string& target = operands[i].arg->text();
+    const std::string inside = cat(last, "/", target.substr(target.rfind('/') + 1));
+    for (const std::string& name : {last, inside}) {
+      const std::string link = file_of(name, s);
+      const std::string folder = is_symbolic ? link.substr(0, link.rfind('/')) : file_of(".", s);
+      if (link.empty() || links_.size() >= kMaxLinks || (is_one && name == last)) continue;
+      links_.emplace_back(link, normal_path(target, folder));
+    }
+  }
 }
 
 void Evaluator::write_picture(const Arg& arg, State& s, const Stream& in, Stream& out) {

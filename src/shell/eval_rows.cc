@@ -199,6 +199,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
                                        usage.operands()[0].arg->text() == "edit")))
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
+  if (row.name() == "ln") note_links(usage, s);
   out.is_number = out.is_number || row.has_effect('=');
   const bool is_moved = row.name() == "mktemp" && s.variables.contains("TMPDIR");
   if (row.has_effect('e') && !is_moved)

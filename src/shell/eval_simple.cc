@@ -168,6 +168,16 @@ bool keeps_assignments(const Arg& name, const State& s) {
          kSpecial.find(cat(" ", name.text(), " ")) != std::string_view::npos;
 }
 
+// What one of two commands prints.
+Stream one_of(const Stream& a, const Stream& b) {
+  Stream out = without_text(a);
+  out.is_fetched = a.is_fetched || b.is_fetched;
+  out.is_decoded = a.is_decoded || b.is_decoded;
+  out.is_secret = a.is_secret || b.is_secret;
+  out.keys = std::max(a.keys, b.keys);
+  return out;
+}
+
 // A variable as it was before an assignment in front of a command.
 struct Before {
   std::string name = {};
@@ -239,7 +249,9 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
       if (arg.span.begin == arg.span.end) arg.span = node.span;
     }
     n_readers_ += has_redirects ? 1 : 0;
-    if (!call_alias(node, s, from)) out = invoke(std::move(argv), s, from);
+    const std::optional<Stream> of_alias = call_alias(node, s, from);
+    out = invoke(std::move(argv), s, from);
+    if (of_alias) out = one_of(*of_alias, out);
     n_readers_ -= has_redirects ? 1 : 0;
     if (is_interpreter || n_shells_ > n_shells) note_socket(node, s);
   }
@@ -275,19 +287,18 @@ void Evaluator::note_socket(const Node& node, State& s) {
 
 // A word that is an alias by now is expanded in some shells and modes, and is the command in
 // others: both are walked.
-bool Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
+std::optional<Stream> Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
   if (s.has_hidden_alias)
     unknown(node.span, "", "an alias of unknown text may stand for the command");
   const std::string* name = plain_text(node.words.front());
   const auto alias = name == nullptr ? s.aliases.end() : s.aliases.find(*name);
-  if (alias == s.aliases.end()) return false;
+  if (alias == s.aliases.end()) return std::nullopt;
   std::string text = alias->second;
   for (std::size_t i = 1; i < node.words.size(); ++i)
     text += cat(" ", print(node.words[i], dialect_));
   State copy = copy_of(s);
   copy.aliases.erase(*name);
-  run_code(text, node.span, copy, in, dialect_);
-  return false;
+  return run_code(text, node.span, copy, in, dialect_);
 }
 
 // What a function declares as its own is as it was before, once the function has ended.

@@ -152,9 +152,11 @@ void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
                           old->second.elements.end());
       v.has_elements = v.has_elements && is_known;
     }
-    v.value = Value::unknown();
+    const auto old = s.variables.find(a.name);
+    const bool is_more = a.is_append && old != s.variables.end();
+    v.value = is_more ? unknown_like(old->second.value) : Value::unknown();
     for (const Value& element : v.elements)
-      v.value = unknown_like(join(unknown_like(element), v.value));
+      v.value = unknown_like(join(element, v.value));
   } else {
     later_glob(a.value.parts, s);
     v.value = value_of(a.value.parts, s);

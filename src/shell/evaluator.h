@@ -181,7 +181,7 @@ class Evaluator {
   void note_socket(const Node& node, State& s);
   void note_input(const std::string& name, const std::vector<Arg>& argv);
   void note_call(const std::string& name, const std::vector<Arg>& argv);
-  bool call_alias(const Node& node, State& s, const Stream& in);
+  std::optional<Stream> call_alias(const Node& node, State& s, const Stream& in);
   static void keep_local(const std::string& name, State& s);
   static void declare_local(const std::string& name, bool is_list, State& s);
   Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
@@ -226,6 +226,8 @@ class Evaluator {
   void apply_effect(char letter, Span span, std::string_view command);
   void touch(EffectKind kind, const Arg& arg, State& s, Reach reach);
   void touch_path(EffectKind kind, const std::string& path, Span span, State& s, Reach reach);
+  void note_links(const Usage& usage, const State& s);
+  void follow_links(EffectKind kind, const std::string& path, Span span, State& s, Reach reach);
   void touch_special(EffectKind kind, const std::string& path, const std::string& shown, Span span);
 
   // Code (eval_code.cc): text that a shell or interpreter runs.
@@ -257,6 +259,7 @@ class Evaluator {
   std::map<const Node*, std::vector<std::string>> argument_names_;  // fish: function -a
   std::deque<Script> scripts_;  // texts evaluated on the way; functions point into them
   std::map<std::string, Stream, std::less<>> files_;  // written here, by normal path
+  std::vector<std::pair<std::string, std::string>> links_ = {};  // made here: path and target
   std::vector<std::pair<std::string, int>> calls_;    // functions entered, with concurrency then
   std::set<std::string, std::less<>> decoded_;        // texts that a decoder made
   std::vector<Arg> spare_;                            // empty; its memory is used again
@@ -268,6 +271,7 @@ class Evaluator {
   int concurrent_ = 0;                             // pipes and background jobs around
   int invoked_ = 0;                                // commands that stand behind one another now
   int n_readers_ = 0;  // around: pipes, substitutions and files that take the output
+  int followed_ = 0;  // paths through links_
   int nested_ = 0;
   int n_traps_ = 0;
   std::vector<Trap> traps_;  // of the shells around

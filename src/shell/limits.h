@@ -24,5 +24,7 @@ inline constexpr std::size_t kMaxCalls = 1024;        // calls kept for rules; t
 inline constexpr std::size_t kMaxPooled = 1024;       // bytes of a freed block that is kept …
 inline constexpr std::size_t kMaxPooledBlocks = 256;  // … and how many of a size, in each thread
 inline constexpr std::size_t kMaxRead = 1024;         // symbolic files written by a command
+inline constexpr std::size_t kMaxLinks = 64;          // made by a command
+inline constexpr int kMaxFollowed = 256;              // paths through them
 
 }  // namespace wick::shell
