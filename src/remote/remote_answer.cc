@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <ctime>
-#include <deque>
+#include <iterator>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -60,9 +61,8 @@ class Stream final : public TransferSink {
 
   std::optional<Event> take() {
     const std::lock_guard lock(mutex_);
-    if (queue_.empty()) return std::nullopt;
-    Event event = std::move(queue_.front());
-    queue_.pop_front();
+    if (n_taken_ == queue_.size()) return std::nullopt;
+    Event event = std::move(queue_[n_taken_++]);
     n_queued_ -= bytes_of(event);
     if (is_paused_ && n_queued_ <= kResumeBytes && transfer_ != nullptr) {
       is_paused_ = false;
@@ -221,14 +221,24 @@ class Stream final : public TransferSink {
     if (first_event_ == 0) first_event_ = last_event_;
     {
       const std::lock_guard lock(mutex_);
-      for (Event& event : out_.events) {
+      for (const Event& event : out_.events)
         n_queued_ += bytes_of(event);
-        queue_.push_back(std::move(event));
-      }
+      queue(out_.events);
     }
     out_.events.clear();
     wake_->set();
     return true;
+  }
+
+  // Under the mutex. Most times the reader has taken all: then the two vectors change places.
+  void queue(std::vector<Event>& events) {
+    if (2 * n_taken_ >= queue_.size()) {
+      queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(n_taken_));
+      n_taken_ = 0;
+    }
+    if (queue_.empty()) return queue_.swap(events);
+    queue_.insert(queue_.end(), std::make_move_iterator(events.begin()),
+                  std::make_move_iterator(events.end()));
   }
 
   std::optional<Refusal> limit_or_refusal(const Error& error) const {
@@ -299,8 +309,9 @@ class Stream final : public TransferSink {
   const std::int64_t started_ = monotonic_ns();
 
   mutable std::mutex mutex_;
-  std::deque<Event> queue_;  // these are under the mutex
-  std::size_t n_queued_ = 0;
+  std::vector<Event> queue_;  // these are under the mutex
+  std::size_t n_taken_ = 0;   // of the queue's events
+  std::size_t n_queued_ = 0;  // bytes of the others
   bool is_paused_ = false, is_ended_ = false;
   std::shared_ptr<Transfer> transfer_;
   AnswerReport report_ = {};

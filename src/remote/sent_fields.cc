@@ -145,10 +145,9 @@ std::vector<std::string> ignored_settings(const Kind& kind, const Request& reque
     if (row == nullptr || value < row->min || value > row->max) out.emplace_back(setting);
   }
   const RemoteFields& fields = request.remote_fields;
-  const bool has_no_effort =
-      takes_no_effort(kind) && std::any_of(fields.begin(), fields.end(), [](const auto& one) {
-        return is_effort_field(one.first);
-      });
+  const bool has_no_effort = std::any_of(fields.begin(), fields.end(), [](const auto& one) {
+                               return is_effort_field(one.first);
+                             }) && takes_no_effort(kind);
   for (std::string& setting : other_settings(request)) {
     const bool is_sent = sends(kind, setting) || (has_no_effort && setting == "reasoning.thinking");
     if (!is_sent) out.push_back(std::move(setting));
