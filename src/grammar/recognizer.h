@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -85,10 +86,10 @@ class Recognizer {
     return std::nullopt;
   }
 
-  // Within a name of a JSON object where all names may come but some. `own`: what is missing of
-  // each name that is not like the others; one of them may not come, or another value behind it.
-  // `behind` is the state behind any other name: a text goes on alike behind each of them until it
-  // has a byte of the object's next name.
+  // Within a name of an object. `own`: what is missing of each name that is not like others; one of
+  // them may not come, or another value behind it. `behind` is the state behind any other name, all
+  // of which may come: a text goes on alike behind each of them until it has a byte of the object's
+  // next name. kDeadState: other names differ, too, see behind_name(); not all of them may come.
   struct OpenName {
     StateId behind;
     std::vector<std::string> own;
@@ -97,6 +98,13 @@ class Recognizer {
   virtual std::optional<OpenName> open_name(StateId state) {
     static_cast<void>(state);
     return std::nullopt;
+  }
+
+  // Within a name at `state`: the state behind one that is like the name that ends after `rest`,
+  // which may come and is none of OpenName's `own`. kFailedState where it was not found.
+  virtual StateId behind_name(StateId state, std::string_view rest) {
+    static_cast<void>(state), static_cast<void>(rest);
+    return kFailedState;
   }
 
   // Within a string that is an item of an array: the state behind any string that may come. A text

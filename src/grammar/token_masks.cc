@@ -81,6 +81,7 @@ void TokenMasks::forget_if_full() {
   name_masks_.clear();
   name_mask_ids_.clear();
   item_ends_.clear();
+  name_texts_.clear();
   behind_names_.clear();
   plain_parts_.clear();
   cache_bytes_ = 0;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -54,6 +55,7 @@ class TokenMasks {
   using Mask = std::shared_ptr<const TokenMask>;
   using Signature = std::uint32_t;
 
+  static constexpr Signature kNoSignature = ~Signature{0};
   static constexpr std::size_t kEntryBytes = 64;  // of a part or mask that is stored
 
   // Like MaskPart, for TokenTrie::behind() or behind_names().
@@ -82,11 +84,15 @@ class TokenMasks {
   void allow_ends(const TokenTrie::Node& quote);
   // Within a name.
   bool find_in_name(StateId state, const OpenName& name);
+  bool find_among_names(StateId state, const PlainText& text, const OpenName& name);
+  std::optional<Signature> signature_of_rest(StateId state, const PlainText& text,
+                                             std::string_view rest);
+  bool walk_own_names(StateId state, const OpenName& name);
   Mask mask_of_names(StateId behind, StateId state);
   std::optional<Signature> signature_of_name(StateId behind);
   const WithinBehind* value_behind_name(StateId state, std::size_t colon);
   bool walk_own_name(StateId state, std::span<const TokenTrie::NameEnd> ends);
-  bool find_spelled(StateId state);
+  std::optional<TokenBits> find_spelled(StateId state);
   Signature signature_of_scratch();
   // Sets the bits of the tokens that may come next; false if the recognizer failed.
   bool find_allowed(StateId state);
@@ -127,6 +133,7 @@ class TokenMasks {
   std::vector<TokenBits> behind_ = {};                                            // by signature
   std::unordered_map<StateId, Mask> name_masks_ = {};       // by state behind other names
   std::unordered_map<Signature, Mask> name_mask_ids_ = {};  // by texts behind other names
+  std::unordered_map<StateId, Signature> name_texts_ = {};  // by state behind a name
   std::unordered_map<StateId, WithinBehind> behind_names_ = {};
   Mask plain_mask_ = {};    // all plain tokens
   TokenBits spelled_ = {};  // tokens of quoted() that go on in any name, as far as it goes

@@ -7,6 +7,7 @@
 //
 // In an array whose items must differ the same holds for strings: which of them has come matters
 // from the next item on.
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -78,14 +79,14 @@ std::optional<TokenMasks::Signature> TokenMasks::signature_of_item(
 
 // False where the recognizer failed.
 bool TokenMasks::find_in_name(StateId state, const OpenName& name) {
+  const auto text = recognizer_->plain_text(state);
+  if (!text) return false;
+  if (name.behind == kDeadState) return find_among_names(state, *text, name);
   const Mask known = mask_of_names(name.behind, state);
   if (known == nullptr) return false;
-  recognizer_->begin(kMaskFuel);
-  recognizer_->begin_walk();
   scratch_.assign(trie_->plain_bits().size(), 0);
   known->fill(scratch_);
   base_ = plain_mask_;
-  bool is_found = true;
   for (const std::string& rest : name.own) {
     const auto its = trie_->name_ends().find(rest);
     if (its == trie_->name_ends().end()) continue;
@@ -93,7 +94,69 @@ bool TokenMasks::find_in_name(StateId state, const OpenName& name) {
       const auto i = static_cast<std::size_t>(end.token);
       scratch_[i / 64] &= ~(std::uint64_t{1} << (i % 64));
     }
-    is_found = is_found && walk_own_name(state, its->second);
+  }
+  return walk_own_names(state, name);
+}
+
+// Where other names differ from each other.
+bool TokenMasks::find_among_names(StateId state, const PlainText& text, const OpenName& name) {
+  const auto spelled = find_spelled(state);
+  if (!spelled) return false;
+  recognizer_->begin(kMaskFuel);
+  scratch_.assign(trie_->plain_bits().size(), 0);
+  const MaskPart* const part = plain_part(text);
+  if (part == nullptr) return false;
+  TokenBits found(trie_->plain_bits().size());
+  part->mask->fill(found);
+  const auto allow_spelled = [&](TokenId id) {
+    const auto i = static_cast<std::uint32_t>(id);
+    if (has_bit(*spelled, i)) found[i / 64] |= std::uint64_t{1} << (i % 64);
+  };
+  for (const TokenId id : trie_->within_names())
+    allow_spelled(id);
+  for (const auto& [rest, ends] : trie_->name_ends()) {
+    if (std::find(name.own.begin(), name.own.end(), rest) != name.own.end()) continue;
+    const auto texts = signature_of_rest(state, text, rest);
+    if (!texts) return false;
+    if (*texts == kNoSignature) continue;
+    for (const TokenTrie::NameEnd& end : ends) {
+      if (end.behind == TokenTrie::kNothing || has_bit(behind_[*texts], end.behind))
+        allow_spelled(end.token);
+    }
+  }
+  scratch_ = std::move(found);
+  base_ = part->mask;
+  return walk_own_names(state, name);
+}
+
+// The texts behind a name that ends after `rest`; kNoSignature where it may not come.
+std::optional<TokenMasks::Signature> TokenMasks::signature_of_rest(StateId state,
+                                                                   const PlainText& text,
+                                                                   std::string_view rest) {
+  regex::ExprId at = text.rest;
+  for (std::size_t i = 0; i < rest.size() && at != regex::kNoExpr; ++i)
+    at = text.automaton->step(at, static_cast<unsigned char>(rest[i]));
+  if (at == regex::kNoExpr) return std::nullopt;
+  if (!text.automaton->pool().is_nullable(at)) return kNoSignature;
+  const StateId behind = recognizer_->behind_name(state, rest);
+  if (behind == kFailedState) return std::nullopt;
+  if (behind == kDeadState) return kNoSignature;
+  const auto known = name_texts_.find(behind);
+  if (known != name_texts_.end()) return known->second;
+  const auto out = signature_of_name(behind);
+  if (out) name_texts_[behind] = *out;
+  return out;
+}
+
+// Adds the tokens that end one of the names that are not like others, and those that go as far as
+// the next name.
+bool TokenMasks::walk_own_names(StateId state, const OpenName& name) {
+  recognizer_->begin(kMaskFuel);
+  recognizer_->begin_walk();
+  bool is_found = true;
+  for (const std::string& rest : name.own) {
+    const auto its = trie_->name_ends().find(rest);
+    if (its != trie_->name_ends().end()) is_found = is_found && walk_own_name(state, its->second);
   }
   is_found = is_found && walk(trie_->behind_members(), state, true);
   recognizer_->end_walk();
@@ -133,7 +196,11 @@ TokenMasks::Mask TokenMasks::mask_of_names(StateId behind, StateId state) {
   if (!texts) return nullptr;
   Mask& out = name_mask_ids_[*texts];
   if (out == nullptr) {
-    if (spelled_.empty() && !find_spelled(state)) return nullptr;
+    if (spelled_.empty()) {
+      auto spelled = find_spelled(state);
+      if (!spelled) return nullptr;
+      spelled_ = *std::move(spelled);
+    }
     scratch_ = trie_->plain_bits();
     if (plain_mask_ == nullptr) plain_mask_ = mask_of_scratch(nullptr);
     const auto allow_spelled = [&](TokenId id) {
@@ -154,8 +221,9 @@ TokenMasks::Mask TokenMasks::mask_of_names(StateId behind, StateId state) {
   return name_masks_[behind] = out;
 }
 
-// What a name's quote comes behind is spelled alike in all open names.
-bool TokenMasks::find_spelled(StateId state) {
+// The tokens of quoted() that may come in a name, as far as it goes. Where all names may come they
+// are the same in each.
+std::optional<TokenBits> TokenMasks::find_spelled(StateId state) {
   auto* const exits = std::exchange(exits_, nullptr);
   recognizer_->begin(kMaskFuel);
   recognizer_->begin_walk();
@@ -165,8 +233,7 @@ bool TokenMasks::find_spelled(StateId state) {
   quotes_ = Quotes::kWalked;
   recognizer_->end_walk();
   exits_ = exits;
-  if (is_found) spelled_ = scratch_;
-  return is_found;
+  return is_found ? std::optional(scratch_) : std::nullopt;
 }
 
 // Which of TokenTrie::behind_names() may come at `behind`.

@@ -62,8 +62,10 @@ class LifeSearch {
   // The names that a next member may have.
   regex::ExprId next_names(FormulaId of, FreeNames names);
 
-  // The single names that formulas of an object speak of. False: they tell other names apart, too.
-  bool single_names(std::span<const FormulaId> formulas, std::vector<TextId>& out);
+  // The single names that formulas of an object speak of, and the sets by which they tell other
+  // names apart.
+  void names_told_apart(std::span<const FormulaId> formulas, std::vector<TextId>& single,
+                        std::vector<NameId>& sets);
 
   // `names` behind a member `name` of the object `of`.
   FreeNames behind(FormulaId of, FreeNames names, TextId name);

@@ -149,17 +149,17 @@ bool LifeSearch::is_all_but(NameId set, const std::vector<TextId>& known) const 
          });
 }
 
-bool LifeSearch::single_names(std::span<const FormulaId> formulas, std::vector<TextId>& out) {
-  std::vector<NameId> sets;
+void LifeSearch::names_told_apart(std::span<const FormulaId> formulas,
+                                  std::vector<TextId>& single, std::vector<NameId>& sets) {
   for (const FormulaId of : formulas)
     leaf_names(of, sets);
   for (const NameId set : sets) {
-    if (pool_.names(set).is_one()) out.push_back(pool_.names(set).text);
+    if (pool_.names(set).is_one()) single.push_back(pool_.names(set).text);
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return std::all_of(sets.begin(), sets.end(), [&](NameId set) {
-    return set == kAnyName || pool_.names(set).is_one() || is_all_but(set, out);
+  std::sort(single.begin(), single.end());
+  single.erase(std::unique(single.begin(), single.end()), single.end());
+  std::erase_if(sets, [&](NameId set) {
+    return set == kAnyName || pool_.names(set).is_one() || is_all_but(set, single);
   });
 }
 

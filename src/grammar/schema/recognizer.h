@@ -11,9 +11,11 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "grammar/flat_map.h"
@@ -50,6 +52,7 @@ class SchemaRecognizer final : public Recognizer {
   std::optional<PlainText> plain_text(StateId state) override;
   std::optional<Parts> parts(StateId state) override;
   std::optional<OpenName> open_name(StateId state) override;
+  StateId behind_name(StateId state, std::string_view rest) override;
   std::optional<AnyItem> any_item(StateId state) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
@@ -74,13 +77,14 @@ class SchemaRecognizer final : public Recognizer {
     FormulaId goal = kNoFormula, condition = kNoFormula;
     StateId behind = kFailedState;  // kDeadState where it depends on the value
     StateId behind_other_name = kFailedState;  // kDeadState where names differ by more
+    std::vector<std::pair<std::uint64_t, StateId>> behind_names = {};  // by the sets they are in
     StateId behind_string = kFailedState;      // kDeadState where it depends on the string
   };
 
-  // The single names that formulas of an object speak of; is_all: they tell no other names apart.
+  // The single names that formulas of an object speak of, and other sets of names.
   struct OwnNames {
     std::vector<TextId> names = {};
-    bool is_all = false;
+    std::vector<NameId> sets = {};
   };
 
   static std::uint32_t hash_of(const State& s) noexcept;
@@ -119,6 +123,8 @@ class SchemaRecognizer final : public Recognizer {
   // The state behind a name that no formula speaks of and that has not come.
   StateId behind_other_name(std::uint32_t frame);
   StateId new_behind_other_name(std::uint32_t frame);
+  StateId behind_new_name(Place at, std::string_view rest);
+  bool find_name_sets(std::span<const NameId> sets, std::string_view begin);
   const OwnNames& own_names(std::uint32_t frame);
 
   FrameFacts& facts(std::uint32_t frame);
@@ -139,6 +145,7 @@ class SchemaRecognizer final : public Recognizer {
   std::deque<FrameFacts> facts_ = {};       // by frame
   std::unordered_map<std::uint64_t, OwnNames> own_names_ = {};  // by the formulas and the goal
   std::size_t n_own_names_ = 0;             // all together
+  std::vector<regex::ExprId> name_sets_ = {};  // of open_name()'s state: what is missing
   std::size_t compiled_bytes_ = 0;          // used_bytes() before the first document
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0, n_kept_frames_ = 0;  // when the walk began
   StateId start_ = kDeadState;

@@ -134,20 +134,80 @@ std::optional<Recognizer::OpenName> SchemaRecognizer::open_name(StateId id) {
   if (id == kDeadState || id == kFailedState) return std::nullopt;
   const Place place = states_[id].place;
   if (place.where != Where::kNameString || place.spelling != Spelling{}) return std::nullopt;
-  OpenName out{.behind = behind_other_name(place.frame), .own = {}};
-  if (out.behind == kDeadState || out.behind == kFailedState) return std::nullopt;
+  const JsonMachine::Frame frame = machine_.frame(place.frame);
+  if (frame.keeps_items || frame.keeps_value || goal(place.frame) == kNoFormula)
+    return std::nullopt;
+  const OwnNames& its = own_names(place.frame);
+  OpenName out{.behind = kDeadState, .own = {}};
+  if (its.sets.empty()) {
+    out.behind = behind_other_name(place.frame);
+    if (out.behind == kDeadState || out.behind == kFailedState) return std::nullopt;
+  }
   const std::string begin = machine_.spelled_text(place.text);
   if (repair_utf8(begin) != begin) return std::nullopt;  // within a character
+  if (!its.sets.empty() && !find_name_sets(its.sets, begin)) return std::nullopt;
   const auto add = [&](TextId id_of_name) {
     const std::string& name = machine_.pool().text_of(id_of_name);
     if (name.starts_with(begin)) out.own.push_back(name.substr(begin.size()));
   };
-  for (const TextId name : own_names(place.frame).names)
+  for (const TextId name : its.names)
     add(name);
   const Cells& cells = machine_.cells();
-  for (CellId at = machine_.frame(place.frame).names; at != 0; at = cells.before(at))
+  for (CellId at = frame.names; at != 0; at = cells.before(at))
     add(cells.item(at));
   return out;
+}
+
+// What is missing behind `begin` of the names in each set.
+bool SchemaRecognizer::find_name_sets(std::span<const NameId> sets, std::string_view begin) {
+  constexpr std::size_t kMaxSets = 64;
+  FormulaPool& pool = machine_.pool();
+  name_sets_.clear();
+  for (const NameId set : sets) {
+    regex::ExprId rest = pool.name_expr(set);
+    for (std::size_t i = 0; i < begin.size() && rest != regex::kNoExpr; ++i)
+      rest = pool.automaton().step(rest, static_cast<unsigned char>(begin[i]));
+    if (rest == regex::kNoExpr) return false;
+    name_sets_.push_back(rest);
+  }
+  return sets.size() <= kMaxSets;
+}
+
+// Names in the same sets can be exchanged as those in none.
+StateId SchemaRecognizer::behind_name(StateId id, std::string_view rest) {
+  regex::Automaton& automaton = machine_.pool().automaton();
+  std::uint64_t key = 0;
+  for (const regex::ExprId set : name_sets_) {
+    regex::ExprId at = set;
+    for (std::size_t i = 0; i < rest.size() && at != regex::kNoExpr; ++i)
+      at = automaton.step(at, static_cast<unsigned char>(rest[i]));
+    if (at == regex::kNoExpr) return kFailedState;
+    key = key << 1U | (automaton.pool().is_nullable(at) ? 1U : 0U);
+  }
+  const State state = states_[id];
+  for (const auto& [its, known] : facts(state.place.frame).behind_names) {
+    if (its == key) return known;
+  }
+  const StateId out = behind_new_name(state.place, rest);
+  if (out != kFailedState) facts(state.place.frame).behind_names.emplace_back(key, out);
+  return out;
+}
+
+// kFailedState where the fuel was used up.
+StateId SchemaRecognizer::behind_new_name(Place at, std::string_view rest) {
+  for (const char c : rest) {
+    const auto byte = static_cast<unsigned char>(c);
+    std::string spelled(1, c);
+    if (byte < 0x20 || byte == '"' || byte == '\\') {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      spelled = cat("\\u00", kDigits.substr(byte >> 4U, 1), kDigits.substr(byte & 15U, 1));
+    }
+    for (const char its : spelled)
+      at = machine_.step(at, static_cast<unsigned char>(its));
+  }
+  const Place to = machine_.step(at, '"');
+  if (to.where == Where::kFailed) return kFailedState;
+  return to.where == Where::kDead ? kDeadState : if_live(to, life_.of_value(wanted(to.frame)));
 }
 
 StateId SchemaRecognizer::behind_other_name(std::uint32_t frame) {
@@ -161,28 +221,21 @@ StateId SchemaRecognizer::behind_other_name(std::uint32_t frame) {
 
 // kFailedState where the fuel was used up.
 StateId SchemaRecognizer::new_behind_other_name(std::uint32_t id) {
-  const JsonMachine::Frame frame = machine_.frame(id);
-  const FormulaId of = goal(id);
-  if (of == kNoFormula) return kFailedState;
   const OwnNames& own = own_names(id);
-  if (!own.is_all || frame.keeps_items || frame.keeps_value) return kDeadState;
+  const CellId came = machine_.frame(id).names;
   FormulaPool& pool = machine_.pool();
-  regex::ExprId rest = life_.next_names(of, names(id));
-  Place at{.where = Where::kNameString, .frame = id};
+  regex::ExprId rest = life_.next_names(goal(id), names(id));
   std::string name;
   do {
     name += '_';
-    at = machine_.step(at, '_');
     if (rest != regex::kNoExpr) rest = pool.automaton().step(rest, '_');
   } while (rest != regex::kNoExpr &&
            (std::any_of(own.names.begin(), own.names.end(),
                         [&](TextId its) { return pool.text_of(its) == name; }) ||
-            machine_.cells().has(frame.names, pool.text(name))));
+            machine_.cells().has(came, pool.text(name))));
   if (rest == regex::kNoExpr) return kFailedState;
   if (!pool.exprs().is_nullable(rest)) return kDeadState;
-  const Place to = machine_.step(at, '"');
-  if (to.where == Where::kFailed || to.where == Where::kDead) return kFailedState;
-  return if_live(to, life_.of_value(wanted(to.frame)));
+  return behind_new_name({.where = Where::kNameString, .frame = id}, name);
 }
 
 const SchemaRecognizer::OwnNames& SchemaRecognizer::own_names(std::uint32_t id) {
@@ -193,8 +246,8 @@ const SchemaRecognizer::OwnNames& SchemaRecognizer::own_names(std::uint32_t id) 
   const auto its = machine_.list(list);
   std::vector<FormulaId> formulas(its.begin(), its.end());
   formulas.push_back(of);
-  at->second.is_all = life_.single_names(formulas, at->second.names);
-  n_own_names_ += at->second.names.size();
+  life_.names_told_apart(formulas, at->second.names, at->second.sets);
+  n_own_names_ += at->second.names.size() + at->second.sets.size();
   return at->second;
 }
 
