@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "grammar/limits.h"
@@ -125,6 +126,54 @@ bool PlainReach::is_alive_after(regex::Automaton& automaton, ExprId state, std::
     known.dead = std::min(known.dead, n_bytes);
   }
   return is_alive;
+}
+
+ExprId Exclusions::without(regex::Automaton& automaton, ExprId state) {
+  regex::ExprPool& pool = automaton.pool();
+  const regex::Expr its = pool.at(state);
+  if (its.kind != regex::ExprKind::kIntersection) return state;
+  const auto children = pool.children(its);
+  std::vector<ExprId> kept;
+  for (const ExprId child : children) {
+    const regex::Expr& e = pool.at(child);
+    const bool is_exclusion =
+        e.kind == regex::ExprKind::kComplement && pool.at(e.a).max_len != regex::kUnbounded;
+    if (!is_exclusion) kept.push_back(child);
+  }
+  if (kept.size() == children.size()) return state;
+  const ExprId out = pool.intersect(kept);
+  return out != regex::kNoExpr && goes_on(automaton, out) ? out : state;
+}
+
+// Then the language of each live state is infinite, for there are finitely many, and it is not
+// empty without some strings either.
+bool Exclusions::goes_on(regex::Automaton& automaton, ExprId state) {
+  constexpr std::size_t kMaxStates = 64;
+  if (automaton.pool().at(state).max_len != regex::kUnbounded) return false;
+  if (goes_on_.size() > kMaxPlainStates) goes_on_.clear();
+  if (const auto known = goes_on_.find(state); known != goes_on_.end()) return known->second;
+  std::vector<ExprId> states = {state};
+  std::unordered_set<ExprId> seen = {state};
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto edges = automaton.edges(states[i]);
+    if (!edges || states.size() > kMaxStates || !automaton.pool().spend(1 + edges->size()))
+      return goes_on_[state] = false;
+    std::vector<ExprId> next;
+    for (const Edge& edge : *edges)
+      next.push_back(edge.to);
+    bool has_next = false;
+    for (const ExprId to : next) {
+      const regex::Liveness life = automaton.liveness(to);
+      if (life == regex::Liveness::kUnknown) return goes_on_[state] = false;
+      if (life == regex::Liveness::kDead) continue;
+      has_next = true;
+      if (seen.insert(to).second) states.push_back(to);
+    }
+    if (!has_next) return goes_on_[state] = false;
+  }
+  for (const ExprId its : states)
+    goes_on_[its] = true;
+  return true;
 }
 
 }  // namespace wick::grammar

@@ -42,4 +42,18 @@ class PlainReach {
   std::unordered_map<std::uint64_t, Known> known_ = {};  // by state and place in a character
 };
 
+// Leaves out of an expression the finite sets of strings that it excludes: "not one of these" in an
+// array whose items must differ is new for each item, what is left is not.
+class Exclusions {
+ public:
+  // An expression with the same texts before which it is not dead: any text that leads to an empty
+  // language in one of them does in the other. `state` itself where there is no other.
+  regex::ExprId without(regex::Automaton& automaton, regex::ExprId state);
+
+ private:
+  bool goes_on(regex::Automaton& automaton, regex::ExprId state);
+
+  std::unordered_map<regex::ExprId, bool> goes_on_ = {};  // each live state behind it has a next one
+};
+
 }  // namespace wick::grammar

@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/strings.h"
@@ -46,6 +47,24 @@ TEST(PlainText, ReachEndsBeforeSomeTextIsDead) {
   EXPECT_EQ(reach_of(R"([^é]*)"), 0);
   EXPECT_EQ(reach_of(R"((?!password)[^]*)"), 0);
   EXPECT_EQ(reach_of(R"((?!forbidden)[^]*)"), 8);
+}
+
+// In an expression that has infinitely many strings behind each of its texts, "not one of these"
+// says nothing about a text that does not end.
+TEST(PlainText, ExclusionsOfAFewTextsAreLeftOut) {
+  regex::Automaton automaton;
+  regex::ExprPool& pool = automaton.pool();
+  const auto except = [&](regex::ExprId of, std::string_view text) {
+    return pool.minus(of, pool.literal(text));
+  };
+  const regex::ExprId a = pool.literal("a"), many = pool.repeat(a, 0, regex::kUnbounded);
+  Exclusions exclusions;
+  EXPECT_EQ(exclusions.without(automaton, except(pool.any_text(), "abc")), pool.any_text());
+  EXPECT_EQ(exclusions.without(automaton, except(except(many, "a"), "aaa")), many);
+  const regex::ExprId few = except(pool.repeat(a, 0, 3), "aa");
+  const regex::ExprId one_is_last = except(pool.unite({many, pool.literal("b")}), "b");
+  for (const regex::ExprId its : {few, one_is_last, many})
+    EXPECT_EQ(exclusions.without(automaton, its), its);
 }
 
 using Maker = std::function<std::unique_ptr<Recognizer>()>;

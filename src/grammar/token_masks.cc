@@ -241,7 +241,9 @@ std::optional<SharedStrings::Key> TokenMasks::shared_key(const PlainText& text,
 }
 
 // From a cache, if it can be; null if the automaton failed.
-const MaskPart* TokenMasks::plain_part(const PlainText& text) {
+const MaskPart* TokenMasks::plain_part(const PlainText& whole) {
+  PlainText text = whole;
+  text.rest = exclusions_.without(*whole.automaton, whole.rest);
   const auto known = plain_parts_.find(text.rest);
   if (known != plain_parts_.end()) return known->second.get();
   const auto key = shared_key(text, SharedStrings::Kind::kPlain);

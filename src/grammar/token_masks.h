@@ -147,6 +147,7 @@ class TokenMasks {
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};
+  Exclusions exclusions_ = {};
   std::unordered_map<regex::ExprId, std::shared_ptr<const MaskPart>> plain_parts_ = {};
   Mask base_ = {};                              // found by find_allowed()
   regex::Automaton* automaton_ = nullptr;       // of plain text
