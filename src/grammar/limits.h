@@ -68,6 +68,7 @@ inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
 inline constexpr std::size_t kMaxSchemaSteps = 24'000;    // that are remembered
 inline constexpr std::size_t kMaxSchemaGrowth = 2U << 20U;  // by documents; then it is worn
 inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
+inline constexpr std::size_t kMaxValueBytes = 16U << 20U;  // texts of values that are compared
 inline constexpr std::size_t kNumbersForCell = 8;         // that take as much memory as a cell
 
 }  // namespace wick::grammar

@@ -64,7 +64,7 @@ void FormulaPool::grow_table() {
 std::size_t FormulaPool::used_bytes() const noexcept {
   constexpr std::size_t kMapEntry = 48;
   return formulas_.size() * sizeof(Formula) + (children_.size() + table_.size()) * 4 + text_bytes_ +
-         kMapEntry * (typed_.size() + languages_.size() + has_name_.size());
+         texts_.used_bytes() + kMapEntry * (typed_.size() + languages_.size() + has_name_.size());
 }
 
 ValueType type_of_leaf(FormulaKind kind) noexcept {
@@ -472,15 +472,9 @@ std::uint32_t FormulaPool::add_rule(NumberRule rule) {
 }
 
 TextId FormulaPool::text(std::string_view text) {
-  const std::size_t wide = std::hash<std::string_view>()(text);
-  const auto hash = static_cast<std::uint32_t>(wide ^ (wide >> 32U));
-  const TextId known = text_ids_.find(hash, [&](TextId id) { return texts_[id] == text; });
-  if (known != FlatHashMap::kNone) return known;
-  const auto id = static_cast<TextId>(texts_.size());
-  texts_.emplace_back(text);
-  text_ids_.add(hash, id);
-  text_bytes_ += text.size() + 64;
-  if (used_bytes() > kMaxFormulaBytes) failure_ = Failure::kMemory;
+  const std::size_t n = texts_.size();
+  const TextId id = texts_.of(text);
+  if (texts_.size() > n && used_bytes() > kMaxFormulaBytes) failure_ = Failure::kMemory;
   return id;
 }
 

@@ -28,6 +28,7 @@
 #include "grammar/flat_map.h"
 #include "grammar/limits.h"
 #include "grammar/schema/decimal.h"
+#include "grammar/schema/interned.h"
 #include "regex/automaton.h"
 
 namespace wick::grammar {
@@ -197,7 +198,7 @@ class FormulaPool {
 
   regex::ExprId name_expr(NameId id);
 
-  const std::string& text_of(TextId id) const noexcept { return texts_[id]; }
+  const std::string& text_of(TextId id) const noexcept { return texts_.at(id); }
 
   bool has_name(NameId names, TextId text);
 
@@ -304,8 +305,7 @@ class FormulaPool {
   std::vector<NumberRule> rules_ = {};
   std::unordered_map<std::string, std::uint32_t> rule_ids_ = {};  // by their spelling
   std::vector<NameSet> name_sets_ = {};
-  std::deque<std::string> texts_ = {};
-  FlatHashMap text_ids_ = {};
+  TextTable texts_ = {};
   std::vector<NameId> one_names_ = {};  // by text; kAnyName: none yet
   std::unordered_map<regex::ExprId, NameId> name_ids_ = {};
   std::map<std::vector<TextId>, NameId> but_ids_ = {};  // of all_names_but()

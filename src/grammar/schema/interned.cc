@@ -1,6 +1,7 @@
 #include "grammar/schema/interned.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/mix.h"
@@ -18,16 +19,23 @@ std::uint32_t hash_of(CellId before, std::uint32_t item) noexcept {
   return short_hash(mix_hash(0, std::uint64_t{before} << 32U | item));
 }
 
+std::uint32_t hash_of(std::span<const std::uint32_t> list) noexcept {
+  std::uint64_t h = list.size();
+  for (const std::uint32_t word : list)
+    h = mix_hash(h, word);
+  return short_hash(h);
+}
+
+std::uint32_t hash_of(std::string_view text) noexcept {
+  return short_hash(std::hash<std::string_view>()(text));
+}
+
 }  // namespace
 
 ListId Lists::of(std::span<const std::uint32_t> list) {
   constexpr std::size_t kBlockWords = 1024;
-  std::uint64_t h = list.size();
-  for (const std::uint32_t word : list)
-    h = mix_hash(h, word);
-  const std::uint32_t hash = short_hash(h);
-  const ListId known = ids_.find(
-      hash, [&](ListId id) { return std::ranges::equal(at(id), list); });
+  const std::uint32_t hash = hash_of(list);
+  const ListId known = ids_.find(hash, [&](ListId id) { return std::ranges::equal(at(id), list); });
   if (known != FlatHashMap::kNone) return known;
   const std::size_t n = list.size() + 1;
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < n)
@@ -44,6 +52,40 @@ ListId Lists::of(std::span<const std::uint32_t> list) {
 
 std::size_t Lists::used_bytes() const noexcept {
   return all_.size() * (sizeof(all_[0]) + kHashEntryBytes) + (n_words_ - all_.size() * 15) * 4;
+}
+
+// The last list is at the end of the last block.
+void Lists::drop(std::size_t n) {
+  for (; all_.size() > n; all_.pop_back()) {
+    const auto id = static_cast<ListId>(all_.size() - 1);
+    const std::size_t n_its = at(id).size() + 1;
+    ids_.remove(hash_of(at(id)), id);
+    n_words_ -= n_its + 15;
+    blocks_.back().resize(blocks_.back().size() - n_its);
+    if (blocks_.back().empty()) blocks_.pop_back();
+  }
+}
+
+std::uint32_t TextTable::of(std::string_view text) {
+  const std::uint32_t hash = hash_of(text);
+  const std::uint32_t known = ids_.find(hash, [&](std::uint32_t id) { return all_[id] == text; });
+  if (known != FlatHashMap::kNone) return known;
+  const auto id = static_cast<std::uint32_t>(all_.size());
+  all_.emplace_back(text);
+  ids_.add(hash, id);
+  n_bytes_ += text.size();
+  return id;
+}
+
+std::size_t TextTable::used_bytes() const noexcept {
+  return n_bytes_ + all_.size() * (sizeof(std::string) + 2 * kHashEntryBytes);
+}
+
+void TextTable::drop(std::size_t n) {
+  for (; all_.size() > n; all_.pop_back()) {
+    ids_.remove(hash_of(all_.back()), static_cast<std::uint32_t>(all_.size() - 1));
+    n_bytes_ -= all_.back().size();
+  }
 }
 
 std::size_t Cells::used_bytes() const noexcept {

@@ -1,9 +1,11 @@
-// Lists and chains with one number for each content: equal ones have equal numbers.
+// Lists, chains and texts with one number for each content: equal ones have equal numbers.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -23,15 +25,40 @@ class Lists {
 
   std::vector<std::uint32_t> copy(ListId id) const { return {at(id).begin(), at(id).end()}; }
 
+  std::size_t size() const noexcept { return all_.size(); }
+
   std::size_t n_words() const noexcept { return n_words_; }
 
   std::size_t used_bytes() const noexcept;
+
+  // Forgets those that came after the first `n`.
+  void drop(std::size_t n);
 
  private:
   FlatHashMap ids_ = {};
   std::vector<const std::uint32_t*> all_ = {};  // the length, then the numbers
   std::deque<std::vector<std::uint32_t>> blocks_ = {};
   std::size_t n_words_ = 0;
+};
+
+class TextTable {
+ public:
+  std::uint32_t of(std::string_view text);
+
+  // Stays where it is.
+  const std::string& at(std::uint32_t id) const noexcept { return all_[id]; }
+
+  std::size_t size() const noexcept { return all_.size(); }
+
+  std::size_t used_bytes() const noexcept;
+
+  // Forgets those that came after the first `n`.
+  void drop(std::size_t n);
+
+ private:
+  FlatHashMap ids_ = {};
+  std::deque<std::string> all_ = {};
+  std::size_t n_bytes_ = 0;
 };
 
 // A chain grows at its end and shares its prefix with other chains; 0 is the empty chain.

@@ -71,6 +71,7 @@ JsonMachine::JsonMachine(CompiledSchema schema, bool has_order)
       leaves_out_values_(schema.for_masks),
       root_(schema.root) {
   lists_.of({});
+  value_texts_.of("");
   frames_.push_back({.is_root = true, .questions = list_of({kAlways, root_})});
   frames_.push_back({.is_root = true, .questions = list_of({kAlways, kAlways})});
 }
@@ -79,25 +80,34 @@ Error JsonMachine::failure() const {
   if (!is_full_) return pool_->failure();
   return {ErrorCode::kUnsupported,
           "grammar_memory",
-          cat("the document needs more than ", kMaxMachineCells, " cells of memory"),
+          cat("the document needs more than ", kMaxMachineCells, " cells of memory, or ",
+              kMaxValueBytes >> 20U, " MiB for items that are compared"),
           {}};
 }
 
 std::size_t JsonMachine::used_cells() const noexcept {
-  const std::size_t n_sorted = cells_.n_sorted() / kNumbersForCell;
-  return cells_.size() + n_sorted + frames_.size() * 4 + lists_.n_words();
+  const std::size_t n_sorted = (cells_.n_sorted() + value_cells_.n_sorted()) / kNumbersForCell;
+  return cells_.size() + value_cells_.size() + n_sorted + frames_.size() * 4 + lists_.n_words();
 }
 
 bool JsonMachine::is_worn() const noexcept {
   return std::max(used_cells(), texts_.size()) > kMaxMachineCells / 2 ||
+         value_texts_.used_bytes() > kMaxValueBytes / 2 ||
          pool_->used_bytes() > kMaxFormulaBytes / 2 ||
          pool_->exprs().used_bytes() > regex::kMaxAutomatonBytes / 2;
 }
 
 std::size_t JsonMachine::used_bytes() const noexcept {
   return pool_->used_bytes() + pool_->exprs().used_bytes() + lists_.used_bytes() +
-         cells_.used_bytes() + values_.size() * kHashEntryBytes +
-         frames_.size() * (sizeof(Frame) + kHashEntryBytes);
+         cells_.used_bytes() + value_cells_.used_bytes() + value_texts_.used_bytes() +
+         values_.size() * 4 * kHashEntryBytes + frames_.size() * (sizeof(Frame) + kHashEntryBytes);
+}
+
+void JsonMachine::drop(const Sizes& kept) {
+  lists_.drop(kept.lists);
+  value_cells_.drop(kept.values);
+  value_texts_.drop(kept.value_texts);
+  values_.erase(values_.lower_bound(static_cast<TextId>(kept.value_texts)), values_.end());
 }
 
 std::uint32_t JsonMachine::frame_of(const Frame& frame) {
@@ -108,7 +118,8 @@ std::uint32_t JsonMachine::frame_of(const Frame& frame) {
   const auto id = static_cast<std::uint32_t>(frames_.size());
   frame_ids_.add(hash, id);
   frames_.push_back(frame);
-  if (used_cells() > kMaxMachineCells) is_full_ = true;
+  if (used_cells() > kMaxMachineCells || value_texts_.used_bytes() > kMaxValueBytes)
+    is_full_ = true;
   return id;
 }
 
@@ -218,8 +229,8 @@ std::uint32_t JsonMachine::settled(std::uint32_t id, bool is_asked) {
   Frame frame = frames_[id];
   if (frame.pending == 0) return id;
   const std::uint32_t pending = std::exchange(frame.pending, 0);
-  const FormulaId its =
-      one_value(pending % 2 == 0 ? pending / 2 : pool_->text(cat("\"", spelled_text(pending / 2))));
+  const FormulaId its = one_value(
+      pending % 2 == 0 ? pending / 2 : value_texts_.of(cat("\"", spelled_text(pending / 2))));
   std::vector<std::uint32_t> formulas = lists_.copy(frame.formulas);
   std::vector<FormulaId> asked;
   replace_each(formulas, [&](FormulaId formula) {
@@ -298,7 +309,7 @@ JsonMachine::Place JsonMachine::in_word(Place place, unsigned char byte) {
   std::vector<bool> answers;
   for (const FormulaId question : lists_.at(frames_[place.frame].questions))
     answers.push_back(pool_->of_type(question, kWordTypes[place.text]) == kAlways);
-  return end_value(place.frame, answers, keeps(place.frame) ? pool_->text(word) : 0);
+  return end_value(place.frame, answers, keeps(place.frame) ? value_texts_.of(word) : 0);
 }
 
 JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
@@ -329,7 +340,8 @@ JsonMachine::Place JsonMachine::end_string(const Place& place) {
   const Frame& frame = frames_[place.frame];
   const bool is_late = leaves_out_values_ && frame.is_array && !frame.keeps_value;
   const bool needs_value = keeps(place.frame) && (!is_late || place.text == 0);
-  const TextId value = needs_value ? pool_->text(cat("\"", spelled_text(place.text))) : TextId{0};
+  const TextId value =
+      needs_value ? value_texts_.of(cat("\"", spelled_text(place.text))) : TextId{0};
   return end_value(place.frame, answers, value, place.text);
 }
 
@@ -387,7 +399,7 @@ JsonMachine::Place JsonMachine::end_number(const Place& place) {
   std::vector<bool> answers;
   for (const FormulaId question : lists_.at(frames_[place.frame].questions))
     answers.push_back(pool_->holds(pool_->of_type(question, kNumberType), keeps_its));
-  const TextId kept = keeps(place.frame) ? pool_->text(spelled(*value)) : TextId{0};
+  const TextId kept = keeps(place.frame) ? value_texts_.of(spelled(*value)) : TextId{0};
   return or_failed(end_value(place.frame, answers, kept));
 }
 
@@ -416,7 +428,7 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
   const bool leaves_out = frame.keeps_items && leaves_out_values_;
   if (leaves_out && frame.is_array) frame.pending = value != 0 ? value * 2 : text * 2 + 1;
   const bool is_second =
-      frame.is_array && frame.keeps_items && !leaves_out && cells_.has(frame.values, value);
+      frame.is_array && frame.keeps_items && !leaves_out && value_cells_.has(frame.values, value);
   replace_each(formulas, [&](FormulaId formula) {
     const FormulaId resolved = pool_->resolve(formula, answered);
     return is_second ? pool_->with_duplicate(resolved) : resolved;
@@ -424,8 +436,8 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
   frame.formulas = lists_.of(formulas);
   frame.questions = 0;
   if (frame.keeps_value || (frame.keeps_items && !leaves_out)) {
-    if (!frame.is_array) frame.values = cells_.add(frame.values, frame.name);
-    frame.values = cells_.add(frame.values, value);
+    if (!frame.is_array) frame.values = value_cells_.add(frame.values, frame.name);
+    frame.values = value_cells_.add(frame.values, value);
   }
   frame.name = 0;
   return {.where = Where::kBehindValue, .frame = frame_of(frame)};
@@ -448,14 +460,14 @@ std::string JsonMachine::spelled_text(CellId list) const {
 // One text for each value: members in the order of their names.
 TextId JsonMachine::nested_value(const Frame& frame) {
   std::vector<std::uint32_t> parts;
-  for (CellId at = frame.values; at != 0; at = cells_.before(at))
-    parts.push_back(cells_.item(at));
+  for (CellId at = frame.values; at != 0; at = value_cells_.before(at))
+    parts.push_back(value_cells_.item(at));
   std::reverse(parts.begin(), parts.end());
   std::string out = frame.is_array ? "[" : "{";
   if (frame.is_array) {
     for (const std::uint32_t part : parts)
       out += cat(part, ",");
-    return pool_->text(out);
+    return value_texts_.of(out);
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> members;
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
@@ -463,14 +475,14 @@ TextId JsonMachine::nested_value(const Frame& frame) {
   std::sort(members.begin(), members.end());
   for (const auto& [name, value] : members)
     out += cat(name, ":", value, ",");
-  return pool_->text(out);
+  return value_texts_.of(out);
 }
 
 // The formula of a value that is kept; those of its parts are known, for they ended before it.
 FormulaId JsonMachine::one_value(TextId id) {
   const auto [at, is_new] = values_.try_emplace(id, kNoFormula);
   if (!is_new) return at->second;
-  const std::string text = pool_->text_of(id);
+  const std::string text = value_texts_.at(id);
   if (text[0] == '"') {
     return at->second = pool_->string_in(pool_->exprs().literal(std::string_view(text).substr(1)));
   }

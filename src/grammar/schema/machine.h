@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -66,7 +66,7 @@ class JsonMachine {
     TextId name = 0;           // of the member in progress
     CellId names = 0;          // that have come
     std::uint32_t last = 0;    // the declared place of the last; kNoEnd behind one without
-    CellId values = 0;         // that have come, where they are kept
+    CellId values = 0;         // (in value_cells_) that have come, where they are kept
     // Of an array: the last item, which `formulas` still allow again; twice its text, or twice what
     // has come of it, and one.
     std::uint32_t pending = 0;
@@ -121,6 +121,16 @@ class JsonMachine {
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
 
+  // What frames and places refer to.
+  struct Sizes {
+    std::size_t lists = 0, values = 0, value_texts = 0;
+  };
+
+  Sizes sizes() const noexcept { return {lists_.size(), value_cells_.size(), value_texts_.size()}; }
+
+  // Forgets what came later; no frame or place that is left may refer to it.
+  void drop(const Sizes& kept);
+
   // The decoded bytes of a name, number or string in progress.
   std::string spelled_text(CellId list) const;
 
@@ -172,15 +182,17 @@ class JsonMachine {
 
   std::unique_ptr<FormulaPool> pool_;
   Lists lists_ = {};
-  Cells cells_ = {};  // names and values that have come
-  Cells texts_ = {};  // what has come of the name, number or string in progress
+  Cells cells_ = {};        // names that have come
+  Cells value_cells_ = {};  // values that have come, by their texts; of members with names
+  TextTable value_texts_ = {};  // the first is empty
+  Cells texts_ = {};        // what has come of the name, number or string in progress
   std::deque<Frame> frames_ = {};
   FlatHashMap frame_ids_ = {};
   bool has_order_ = false;
   // Formulas say which items have come. Without it a frame has their values, which takes less time
   // and memory, and an equal item is seen at its end.
   bool leaves_out_values_ = false;
-  std::unordered_map<TextId, FormulaId> values_ = {};  // formulas of values that are kept
+  std::map<TextId, FormulaId> values_ = {};  // formulas of values that are kept, by value_texts_
   FormulaId root_ = kNever;
   bool is_full_ = false;
 };

@@ -80,6 +80,7 @@ void SchemaRecognizer::begin_walk() {
   n_kept_states_ = states_.size();
   n_kept_texts_ = machine_.n_texts();
   n_kept_frames_ = machine_.n_frames();
+  kept_ = machine_.sizes();
   walked_.clear();
 }
 
@@ -95,6 +96,7 @@ void SchemaRecognizer::end_walk() {
   if (!keeps) {
     forget_new_states();
     machine_.drop_frames(n_kept_frames_, 0);
+    machine_.drop(kept_);
     facts_.resize(std::min(facts_.size(), n_kept_frames_));
   }
   walked_.clear();

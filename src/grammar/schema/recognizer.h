@@ -148,6 +148,7 @@ class SchemaRecognizer final : public Recognizer {
   std::vector<regex::ExprId> name_sets_ = {};  // of open_name()'s state: what is missing
   std::size_t compiled_bytes_ = 0;          // used_bytes() before the first document
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0, n_kept_frames_ = 0;  // when the walk began
+  JsonMachine::Sizes kept_ = {};
   StateId start_ = kDeadState;
   bool is_lost_ = false, is_full_ = false;
 };

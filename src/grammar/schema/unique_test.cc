@@ -207,5 +207,25 @@ TEST(SchemaUniqueItems, ManyItemsAreCheap) {
   }
 }
 
+// Each token that ends an item makes a value; those of a walk over the vocabulary are dropped.
+TEST(SchemaUniqueItems, AWalkLeavesNothingOfItsValues) {
+  const auto recognizer =
+      masks_of(R"({"items":{"additionalProperties":{"type":"string"}},"uniqueItems":true})");
+  const StateId from = state_after(*recognizer, R"([{"a":"b","b":")");
+  std::size_t n_bytes = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    recognizer->begin(kMaskFuel);
+    recognizer->begin_walk();
+    StateId state = from;
+    for (const char c : cat(i, "\"}"))
+      state = recognizer->step(state, static_cast<unsigned char>(c));
+    ASSERT_NE(state, kFailedState);
+    ASSERT_NE(state, kDeadState);
+    recognizer->end_walk();
+    if (i == 0) n_bytes = recognizer->used_bytes();
+  }
+  EXPECT_EQ(recognizer->used_bytes(), n_bytes);
+}
+
 }  // namespace
 }  // namespace wick::grammar
