@@ -71,6 +71,7 @@ void Poller::wait(int timeout_ms, const std::function<void()>& after_each,
                   const std::function<void()>& woke) {
   epoll_event ready[kMaxReady];
   const int n = ::epoll_wait(epoll_, ready, kMaxReady, timeout_ms);
+  woke_ns_ = monotonic_ns();
   if (woke) woke();
   for (int i = 0; i < n; ++i) {
     const auto fd = static_cast<std::uint32_t>(ready[i].data.u64);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace wick {
@@ -35,6 +36,9 @@ class Poller {
 
   int fd() const noexcept { return epoll_; }  // readable while one of them is ready
 
+  // monotonic_ns() when wait() last had its answer: for limits, which need no clock of their own.
+  std::int64_t woke_ns() const noexcept { return woke_ns_; }
+
   // False with errno. The same events once more take no system call.
   bool watch(int fd, std::uint32_t events, Pollable& owner);
   void forget(int fd) noexcept;
@@ -55,6 +59,7 @@ class Poller {
   bool control(int operation, int fd, const Entry& entry) const noexcept;
 
   const int epoll_;
+  std::int64_t woke_ns_ = monotonic_ns();
   std::vector<Entry> entries_ = {};  // by descriptor
 };
 

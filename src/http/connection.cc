@@ -53,7 +53,7 @@ void Connection::close() {
 
 void Connection::enter(Phase phase, std::int64_t ms) {
   phase_ = phase;
-  phase_ends_ns_ = ms == 0 ? 0 : monotonic_ns() + ms * kNsPerMs;
+  phase_ends_ns_ = ms == 0 ? 0 : site_.loop.turn_ns() + ms * kNsPerMs;
   arm();
 }
 

@@ -72,7 +72,7 @@ Exchange::Exchange(Site& site, Outbox& outbox, Head head)
       outbox_(outbox),
       head_(std::move(head)),
       number_(++site.last_number),
-      began_ns_(monotonic_ns()),
+      began_ns_(site.loop.turn_ns()),
       spoke_ns_(began_ns_),
       keeps_alive_(head_.keeps_alive && !site.drains()) {
   id_ = request_id(head_, site.seed, number_);
@@ -206,7 +206,7 @@ void Exchange::dispatch(Connection& connection, std::string body) {
                   .path = head_.path,
                   .rest = std::move(rest_),
                   .query = head_.query,
-                  .headers = head_.headers,
+                  .headers = take_headers(),
                   .body = std::move(body),
                   .id = id_,
                   .key_id = key_id_,
@@ -220,6 +220,16 @@ void Exchange::dispatch(Connection& connection, std::string body) {
   auto reply = catch_bad_alloc(
       [&]() -> Result<Reply> { return route_->handler(std::move(request), std::move(wake)); });
   take(reply ? *std::move(reply) : Reply(to_response(of_exception(reply.error()))));
+}
+
+// Answers need the origin alone, WebSockets all.
+std::vector<Header> Exchange::take_headers() {
+  if (head_.is_upgrade) return head_.headers;
+  std::vector<Header> headers = std::exchange(head_.headers, {});
+  for (const Header& header : headers) {
+    if (header.name == "origin") head_.headers.push_back(header);
+  }
+  return headers;
 }
 
 // An exception here says nothing: the handler meets it again, or does not.
@@ -384,7 +394,7 @@ void Exchange::begin(Response head) {
 void Exchange::write(std::string_view piece) {
   if (is_over_ || piece.empty()) return;
   if (socket_ == nullptr && !is_streaming_) return;
-  spoke_ns_ = monotonic_ns();
+  spoke_ns_ = site_.loop.turn_ns();
   sent_bytes_ += piece.size();
   if (socket_ != nullptr) {
     socket_->send(std::string(piece));

@@ -71,6 +71,7 @@ class Exchange final : public Writer {
   std::optional<Refusal> check_access();
   std::optional<Refusal> check_type() const;
   std::optional<Response> refuse_early(const Request& request) const;
+  std::vector<Header> take_headers();
   bool is_quick(const Request& request) const;
   void run_worker(Request request, std::shared_ptr<Wake> wake);
   void finish(int status);

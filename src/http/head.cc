@@ -24,6 +24,8 @@ Refusal bad(std::string_view code, std::string message) {
 
 // %41 as A. Nothing that is broken, and no control character.
 std::optional<std::string> decode_path(std::string_view path) {
+  const bool is_plain = path.find('%') == std::string_view::npos;
+  if (is_plain && find_control(path) == path.size()) return std::string(path);
   std::string decoded;
   for (std::size_t at = 0; at < path.size(); ++at) {
     char c = path[at];

@@ -23,6 +23,7 @@ namespace wick::http {
 namespace {
 
 constexpr std::int64_t kMaxWaitMs = 60'000;
+constexpr std::int64_t kSoonNs = 100 * kNsPerMs;  // a turn's own time matters
 
 }  // namespace
 
@@ -119,13 +120,15 @@ void Loop::look_after(const Hooks& hooks) {
 int Loop::wait_ms() const {
   if (!deferred_.empty()) return 0;
   if (timers_.empty()) return -1;
-  const std::int64_t ns = std::max<std::int64_t>(0, timers_.begin()->first - monotonic_ns());
+  std::int64_t ns = timers_.begin()->first - turn_ns();
+  if (ns < kSoonNs) ns = timers_.begin()->first - monotonic_ns();
+  ns = std::max<std::int64_t>(0, ns);
   return static_cast<int>(std::min(kMaxWaitMs, (ns + kNsPerMs - 1) / kNsPerMs));
 }
 
 void Loop::fire_timers() {
   if (timers_.empty()) return;
-  const std::int64_t now = monotonic_ns();
+  const std::int64_t now = turn_ns();
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Timer& timer = *timers_.begin()->second;
     timer.cancel();
@@ -140,13 +143,11 @@ void Loop::stop() {
 }
 
 void Loop::post(std::function<void()> work) {
-  bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
-    is_first = posted_.empty();
     posted_.push_back(std::move(work));
   }
-  if (is_first) alarm_->ring();
+  if (!has_posted_.exchange(true, std::memory_order_acq_rel)) alarm_->ring();
 }
 
 void Loop::defer(std::function<void()> work) {
@@ -154,6 +155,8 @@ void Loop::defer(std::function<void()> work) {
 }
 
 void Loop::take_posted() {
+  if (!has_posted_.load(std::memory_order_relaxed)) return;
+  has_posted_.exchange(false, std::memory_order_acq_rel);  // before the look
   const std::lock_guard lock(mutex_);
   std::move(posted_.begin(), posted_.end(), std::back_inserter(deferred_));
   posted_.clear();

@@ -53,6 +53,8 @@ class Loop {
 
   Poller& poller() noexcept { return *poller_; }
 
+  std::int64_t turn_ns() const noexcept { return poller_->woke_ns(); }  // when this turn began
+
   // For the codec of WebSockets, which posts to it. Made at its first use.
   boost::asio::io_context& context();
 
@@ -82,10 +84,11 @@ class Loop {
 
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_ = {};  // under the mutex
+  std::atomic<bool> has_posted_ = false;
   std::atomic<bool> is_stopped_ = false;
 };
 
-// Calls `fire` once, at the time last set or up to a millisecond later.
+// Calls `fire` once, at the time last set or, by a millisecond and the turn's handlers, later.
 class Timer {
  public:
   Timer(Loop& loop, std::function<void()> fire) : loop_(loop), fire_(std::move(fire)) {}

@@ -206,7 +206,7 @@ PlainHttp::~PlainHttp() {
 }
 
 void PlainHttp::start(TransferJob& job) {
-  PlainConnection* const idle = take_idle(job.target->pool);
+  PlainConnection* const idle = take_idle(job);
   if (idle == nullptr) return connect(job);
   idle->job = &job;
   idle->target = job.target;
@@ -389,13 +389,13 @@ void PlainHttp::leave(TransferJob& job) noexcept {
   if (job.connection != nullptr) drop(*job.connection);
 }
 
-PlainConnection* PlainHttp::take_idle(const std::string& pool) {
+PlainConnection* PlainHttp::take_idle(const TransferJob& job) {
   const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const PlainConnection* one) {
-    return one->target->pool == pool;
+    return one->target == job.target || one->target->pool == job.target->pool;
   });
   if (found == idle_.rend()) return nullptr;
   PlainConnection* const one = *found;
-  if (monotonic_ns() - one->idle_since > kMaxIdleNs) {  // and so are those before it
+  if (job.started - one->idle_since > kMaxIdleNs) {  // and so are those before it
     for (PlainConnection* const old : std::vector(idle_.begin(), found.base()))
       drop(*old);
     return nullptr;
@@ -409,7 +409,7 @@ void PlainHttp::keep(PlainConnection& one) {
   if (idle_.size() >= kMaxIdlePlain) return drop(one);
   one.job = nullptr;
   one.was_used = true;
-  one.idle_since = monotonic_ns();
+  one.idle_since = poller_.poller().woke_ns();
   one.parser.reset();
   idle_.push_back(&one);
 }

@@ -71,7 +71,7 @@ class PlainHttp {
   void on_closed(PlainConnection& one, bool is_clean);
   void finish(PlainConnection& one);
   void fail(PlainConnection& one, std::string_view id, std::string_view why);
-  PlainConnection* take_idle(const std::string& pool);
+  PlainConnection* take_idle(const TransferJob& job);
   void keep(PlainConnection& one);
   void drop(PlainConnection& one) noexcept;
 

@@ -82,7 +82,7 @@ bool TransferJob::give_body(std::string_view bytes) {
       return false;
     case TransferTake::kProgress:
       has_progress = true;
-      progress = monotonic_ns();
+      progress = shared->poller->poller().woke_ns();
       break;
     case TransferTake::kNothing:
       break;

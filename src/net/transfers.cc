@@ -280,7 +280,7 @@ class CurlTransfers final : public DrivenTransfers, private Pollable {
     } else {
       curl().multi_add_handle(shared_->multi(), job->easy.get());
     }
-    std::int64_t next = monotonic_ns() + kCheckMs * kNsPerMs;
+    std::int64_t next = job->started + kCheckMs * kNsPerMs;
     if (const std::int64_t at = job->deadline().first; at != 0) next = std::min(next, at);
     next_limit_ = jobs_.size() < 2 ? next : std::min(next, next_limit_);
   }
