@@ -51,9 +51,10 @@ class Exclusions {
   regex::ExprId without(regex::Automaton& automaton, regex::ExprId state);
 
  private:
+  // Each live state behind it has a next one.
   bool goes_on(regex::Automaton& automaton, regex::ExprId state);
 
-  std::unordered_map<regex::ExprId, bool> goes_on_ = {};  // each live state behind it has a next one
+  std::unordered_map<regex::ExprId, bool> goes_on_ = {};
 };
 
 }  // namespace wick::grammar
