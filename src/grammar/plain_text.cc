@@ -148,13 +148,15 @@ ExprId Exclusions::without(regex::Automaton& automaton, ExprId state) {
 // Then the language of each live state is infinite, for there are finitely many, and it is not
 // empty without some strings either.
 bool Exclusions::goes_on(regex::Automaton& automaton, ExprId state) {
-  constexpr std::size_t kMaxStates = 64;
+  constexpr std::size_t kMaxStates = 500;
   if (automaton.pool().at(state).max_len != regex::kUnbounded) return false;
   if (goes_on_.size() > kMaxPlainStates) goes_on_.clear();
   if (const auto known = goes_on_.find(state); known != goes_on_.end()) return known->second;
   std::vector<ExprId> states = {state};
   std::unordered_set<ExprId> seen = {state};
   for (std::size_t i = 0; i < states.size(); ++i) {
+    if (const auto known = goes_on_.find(states[i]); known != goes_on_.end() && known->second)
+      continue;
     const auto edges = automaton.edges(states[i]);
     if (!edges || states.size() > kMaxStates || !automaton.pool().spend(1 + edges->size()))
       return goes_on_[state] = false;

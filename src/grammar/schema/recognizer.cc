@@ -402,7 +402,8 @@ StateId SchemaRecognizer::within(const State& from, const Place& to, unsigned ch
     if (spelled.kind == Spelled::Kind::kStarted) {
       const regex::ExprId content = is_plain ? escaped(from.rest) : from.rest;
       Life life = automaton.liveness(content);
-      if (life == Life::kLive) life = escapes_.may_start(automaton, content, spelled);
+      if (life == Life::kLive)
+        life = escapes_.may_start(automaton, exclusions_.without(automaton, content), spelled);
       return life == Life::kLive ? state_of(next) : if_live(to, life);
     }
     if (spelled.kind == Spelled::Kind::kMore) return state_of(next);

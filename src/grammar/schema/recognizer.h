@@ -20,6 +20,7 @@
 
 #include "grammar/flat_map.h"
 #include "grammar/json_string.h"
+#include "grammar/plain_text.h"
 #include "grammar/recognizer.h"
 #include "grammar/schema/life.h"
 #include "grammar/schema/machine.h"
@@ -138,6 +139,7 @@ class SchemaRecognizer final : public Recognizer {
   ShortestSearch shortest_;
   JsonStyle style_;
   EscapeStarts escapes_ = {};
+  Exclusions exclusions_ = {};
   std::deque<State> states_ = {State{}};    // the first is kDeadState
   FlatHashMap ids_ = {};                    // of states
   FlatHashMap steps_ = {};                  // by state and byte; not within names
