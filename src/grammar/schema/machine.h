@@ -121,6 +121,9 @@ class JsonMachine {
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
 
+  // The number of a value in the form in which it is compared: a string behind a quote.
+  TextId value_text(std::string_view text) { return value_texts_.of(text); }
+
   // What frames and places refer to.
   struct Sizes {
     std::size_t lists = 0, values = 0, value_texts = 0;

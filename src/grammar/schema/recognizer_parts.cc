@@ -122,7 +122,7 @@ StateId SchemaRecognizer::behind_string(std::uint32_t id) {
   const JsonMachine::Frame frame = machine_.frame(id);
   if (!frame.is_array || !frame.keeps_items || frame.pending != 0 || !asks_all(id))
     return kDeadState;
-  const Place place = machine_.behind_value(id, machine_.pool().text("\""));  // the empty string
+  const Place place = machine_.behind_value(id, machine_.value_text("\""));  // the empty string
   if (place.where == Where::kFailed) return kFailedState;
   if (place.where == Where::kDead) return kDeadState;
   const FormulaId of = goal(place.frame);
