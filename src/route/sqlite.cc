@@ -11,9 +11,9 @@ namespace {
 #define WICK_SQLITE(each) \
   each(sqlite3_bind_int64) each(sqlite3_bind_text) each(sqlite3_busy_timeout) \
   each(sqlite3_changes) each(sqlite3_close_v2) each(sqlite3_column_int64) \
-  each(sqlite3_column_text) each(sqlite3_config) each(sqlite3_errmsg) each(sqlite3_exec) each(sqlite3_finalize) \
-  each(sqlite3_last_insert_rowid) each(sqlite3_open_v2) each(sqlite3_prepare_v3) \
-  each(sqlite3_reset) each(sqlite3_step)
+  each(sqlite3_column_text) each(sqlite3_config) each(sqlite3_errmsg) each(sqlite3_exec) \
+  each(sqlite3_finalize) each(sqlite3_last_insert_rowid) each(sqlite3_open_v2) \
+  each(sqlite3_prepare_v3) each(sqlite3_reset) each(sqlite3_step)
 // clang-format on
 
 LoadedOnce g_once;
