@@ -175,7 +175,10 @@ Stream Commands::fish_set(Evaluator& e, Argv& argv, State& s, const Stream& in) 
       v.elements.insert(v.elements.begin(), old->second.elements.begin(),
                         old->second.elements.end());
   }
-  v.value = v.has_elements && v.elements.size() == 1 ? v.elements[0] : Value::unknown();
+  Value one = Value::unknown();
+  for (const Value& element : v.elements)
+    one = join(one, element);
+  v.value = v.has_elements && v.elements.size() == 1 ? v.elements[0] : unknown_like(one);
   if (name == "fish_user_paths" || name == "fish_function_path" || name == "fish_complete_path")
     s.is_path_changed = true;
   e.note_assignment(name, v.value, target.span, false, s);

@@ -55,7 +55,7 @@ bool Evaluator::all_fields(const Piece& piece, State& s, std::vector<Value>& out
     out = v->second.elements;
   } else {
     is_known = false;
-    const bool is_here = is_array && whole != s.variables.end();
+    const bool is_here = (is_array || is_list) && whole != s.variables.end();
     out = {is_here ? unknown_like(whole->second.value) : Value::unknown()};
     return true;
   }
@@ -114,8 +114,10 @@ Value Evaluator::variable(std::string_view name, State& s) {
     return out;
   }
   if (name == "PWD") {
-    if (s.cwd.size() == 1) return Value::exact(s.cwd[0]);
-    return Value::unknown();
+    Value out = s.cwd.empty() ? Value::unknown() : Value::exact(s.cwd[0]);
+    for (const std::string& folder : s.cwd)
+      out = join(out, Value::exact(folder));
+    return out;
   }
   if (const auto found = s.variables.find(name); found != s.variables.end())
     return found->second.value;
@@ -386,7 +388,9 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
   const std::size_t n_traps = traps_.size();
   if (is_input) ++concurrent_;
   ++n_readers_;
-  Stream out = list(part.body, copy, is_input ? Stream::unknown() : Stream::none());
+  const Stream* const given = std::exchange(given_, nullptr);
+  const Stream in = !is_input ? Stream::none() : given != nullptr ? *given : Stream::unknown();
+  Stream out = list(part.body, copy, in);
   --n_readers_;
   if (dialect_ != Dialect::kFish) run_traps(n_traps, copy);
   if (is_input) --concurrent_;

@@ -48,6 +48,8 @@ Stream Evaluator::inputs(const Node& node, State& s, const Stream& in) {
       const Value v = value_of(r.target.parts, s);
       out = v.is_known && v.set.size() == 1 ? Stream::of(v.set.front() + "\n") : Stream::unknown();
       out.is_decoded = v.is_known && decoded_.contains(v.set.front());
+      out.is_secret = v.is_secret;
+      out.keys = v.keys;
       out.is_fetched = v.is_fetched;
       continue;
     }
@@ -82,7 +84,10 @@ void Evaluator::redirects_out(const Node& node, State& s, Stream& out) {
                         r.op == RedirectOp::kClobber || r.op == RedirectOp::kBoth ||
                         r.op == RedirectOp::kBothAppend || is_dup;
     if (!is_out || r.here_doc) continue;
+    const Stream before = without_text(out);
+    given_ = r.fd <= 1 ? &before : nullptr;  // > >(…)
     const Arg target{.value = value_of(r.target.parts, s), .span = r.span};
+    given_ = nullptr;
     if (is_dup) {
       const std::string text = target.is_exact() ? target.text() : "?";
       const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;

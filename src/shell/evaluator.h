@@ -270,6 +270,7 @@ class Evaluator {
   const Span* outer_ = nullptr;                    // the place of nested text
   int concurrent_ = 0;                             // pipes and background jobs around
   int invoked_ = 0;                                // commands that stand behind one another now
+  const Stream* given_ = nullptr;  // what a command writes into the >(…) that is expanded
   int n_readers_ = 0;  // around: pipes, substitutions and files that take the output
   int followed_ = 0;  // paths through links_
   int nested_ = 0;
