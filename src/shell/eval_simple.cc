@@ -572,7 +572,7 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
   }
   const Row* const row = find_row(name);
   // The help of a tool with a language of its own; a shell and its builtins have rows' options.
-  const std::string_view asked = argv.size() == 2 && argv[1].is_exact() ? argv[1].text() : "";
+  const std::string_view asked = argv.size() == 2 ? std::string_view(argv[1].text()) : "";
   const bool asks_help = row != nullptr && (asked == "--version" || asked == "--help") &&
                          !is_builtin(name) && row->has_effect('+') && !row->has_effect('C');
   if (asks_help) {
