@@ -83,7 +83,8 @@ class TlsClient {
     if (!bytes.empty()) SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
     std::array<char, 16384> block;
     std::string all;
-    while (all.find(mark) == std::string::npos) {
+    for (std::size_t seen = 0; all.find(mark, seen) == std::string::npos;) {
+      seen = all.size() - std::min(all.size(), mark.size());
       const int n = SSL_read(ssl_.get(), block.data(), block.size());
       if (n <= 0) break;
       all.append(block.data(), static_cast<std::size_t>(n));
@@ -134,6 +135,22 @@ TEST_F(HttpTls, Answers) {
   const std::string body(1'000'000, 'x');
   EXPECT_TRUE(client.ask(post("/echo", body, "connection: close\r\n"), body).ends_with(body));
   EXPECT_TRUE(client.ended_cleanly());
+}
+
+// More than the kernel's buffers hold: the server writes on as the client reads.
+TEST_F(HttpTls, WaitsForAClientThatReadsLater) {
+  TestServer server(options());
+  TlsClient client(server.port());
+  ASSERT_TRUE(client.is_connected());
+  std::string body(24 << 20, 'x');
+  for (std::size_t at = 0; at < body.size(); at += 4096)
+    body[at] = static_cast<char>('a' + at / 4096 % 26);
+  body += "the end";
+  client.ask(post("/echo", body), "HTTP/1.1 200");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::string answer = client.ask("", "the end");
+  EXPECT_TRUE(answer.ends_with(body.substr(body.size() - (20 << 20))));
+  EXPECT_TRUE(client.ask(request("GET /health"), "ok").ends_with("ok"));
 }
 
 TEST_F(HttpTls, Streams) {

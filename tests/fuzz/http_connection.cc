@@ -5,13 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/strings.h"
 #include "http/connection.h"
+#include "http/limits.h"
 
 namespace {
 
@@ -21,9 +24,20 @@ using namespace wick::http;
 struct Client {
   std::string to_read = {}, told = {};
   std::size_t takes = 1 << 20;
-  bool has_ended = false, is_closed = false;
-  std::span<char> target = {};
-  Stream::Done reader = {};
+  bool has_ended = false, is_closed = false, is_read = true;
+  Stream::Owner* owner = nullptr;
+
+  // What it sends goes to the connection, as far as that reads.
+  void serve() {
+    while (is_read && !is_closed && !to_read.empty()) {
+      const std::string bytes = to_read.substr(0, kReadBytes);
+      to_read.erase(0, bytes.size());
+      owner->on_bytes(bytes);
+    }
+    if (is_closed || !to_read.empty() || !std::exchange(has_ended, false)) return;
+    is_read = false;
+    owner->on_gone(true);
+  }
 };
 
 class FakeStream final : public Stream {
@@ -31,42 +45,27 @@ class FakeStream final : public Stream {
   FakeStream(Loop& loop, std::shared_ptr<Client> client)
       : loop_(loop), client_(std::move(client)) {}
 
-  void open(Done done) override {
-    loop_.post([done = std::move(done)] { done(true, 0); });
+  void open(Owner& owner) override {
+    client_->owner = &owner;
+    owner.on_open(true);
   }
 
-  void read(std::span<char> into, Done done) override {
-    WICK_CHECK(!client_->reader, "one read is under way");
-    client_->target = into;
-    client_->reader = std::move(done);
-    serve();
-  }
+  void set_reading(bool reads) override { client_->is_read = reads; }
 
-  void write(std::string_view bytes, Done done) override {
+  std::optional<std::size_t> write(std::string_view bytes) override {
     const std::size_t n = std::min(bytes.size(), client_->takes);
     client_->told += bytes.substr(0, n);
-    loop_.post([done = std::move(done), n, client = client_] { done(!client->is_closed, n); });
+    if (n < bytes.size()) {
+      loop_.defer([client = client_] {
+        if (!client->is_closed) client->owner->on_writable();
+      });
+    }
+    return n;
   }
 
-  void end(Done done) override {
-    loop_.post([done = std::move(done)] { done(true, 0); });
-  }
+  void end() override {}
 
-  void close() override {
-    client_->is_closed = true;
-    serve();
-  }
-
-  void serve() const {
-    if (!client_->reader) return;
-    if (client_->to_read.empty() && !client_->has_ended && !client_->is_closed) return;
-    const std::size_t n = std::min(client_->target.size(), client_->to_read.size());
-    std::copy_n(client_->to_read.data(), n, client_->target.data());
-    client_->to_read.erase(0, n);
-    loop_.post([done = std::exchange(client_->reader, {}), n, is_ok = !client_->is_closed] {
-      done(is_ok, n);
-    });
-  }
+  void close() override { client_->is_closed = true; }
 
  private:
   Loop& loop_;
@@ -113,7 +112,7 @@ std::vector<Route> routes() {
 void run(Loop& loop, Site& site) {
   for (int i = 0; i < 8; ++i) {
     loop.finish();
-    site.wakes->take([&](std::uint64_t number) {
+    loop.wakes().take([&](std::uint64_t number) {
       const auto found = site.under_way.find(number);
       if (found != site.under_way.end()) found->second->on_wake();
     });
@@ -128,7 +127,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Loop& loop = **kLoop;
   Site site(loop, *Guard::create({}), routes());
   site.limits = {.head_bytes = 4096, .headers = 20, .body_bytes = 1000, .stream_bytes = 4096};
-  site.wakes = *wick::WakeSet::create();
   site.workers = *Workers::start(0, 1);
   site.slow_workers = *Workers::start(0, 1);
   const auto client = std::make_shared<Client>();
@@ -141,15 +139,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   run(loop, site);
   std::string_view in(reinterpret_cast<const char*>(data) + 2, size - 2);
   const std::size_t cut = data[0] == 0 ? std::max<std::size_t>(in.size(), 1) : data[0];
-  FakeStream hand(loop, client);
   while (!in.empty() && !is_closed) {
     client->to_read += in.substr(0, cut);
     in.remove_prefix(std::min(cut, in.size()));
-    hand.serve();
+    client->serve();
     run(loop, site);
   }
   client->has_ended = true;
-  hand.serve();
+  client->serve();
   run(loop, site);
   connection->close();
   run(loop, site);
