@@ -83,6 +83,7 @@ class TokenMasks {
   std::optional<Signature> signature_of_item(const Recognizer::AnyItem& item);
   void allow_ends(const TokenTrie::Node& quote);
   // Within a name.
+  bool has_few_texts(StateId state);
   bool find_in_name(StateId state, const OpenName& name);
   bool find_among_names(StateId state, const PlainText& text, const OpenName& name);
   std::optional<Signature> signature_of_rest(StateId state, const PlainText& text,

@@ -135,11 +135,19 @@ bool TokenMasks::walk_plain(const PlainText& text) {
   return true;
 }
 
+// Names of a closed object: the walk goes along them alone.
+bool TokenMasks::has_few_texts(StateId state) {
+  const auto text = recognizer_->plain_text(state);
+  return text && text->automaton->pool().at(text->rest).max_len != regex::kUnbounded;
+}
+
 bool TokenMasks::find_allowed(StateId state) {
   recognizer_->begin(kMaskFuel);
   ++n_computed_;
-  const auto name = recognizer_->open_name(state);
-  if (name && find_in_name(state, *name)) return true;
+  if (!has_few_texts(state)) {
+    const auto name = recognizer_->open_name(state);
+    if (name && find_in_name(state, *name)) return true;
+  }
   const auto item = exits_ == nullptr ? recognizer_->any_item(state) : std::nullopt;
   const auto text = item ? recognizer_->plain_text(state) : std::nullopt;
   if (text && find_in_string(state, *text, *item)) return true;
