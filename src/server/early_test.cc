@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "server/limits.h"
 #include "server/server_fixture_test.h"
 
@@ -48,6 +51,15 @@ struct Full {
   }
 };
 
+// The wait that it tells has the time since the answer began, which goes on between two of them.
+std::string without_wait(std::string body) {
+  constexpr std::string_view kBefore = "about ";
+  const std::size_t begin = body.find(kBefore);
+  if (begin == std::string::npos) return body;
+  const std::size_t first = begin + kBefore.size();
+  return body.erase(first, body.find_first_not_of("0123456789", first) - first);
+}
+
 TEST(ServerEarly, SaysWhatAWorkerSays) {
   Full full;
   constexpr std::string_view kTalk =
@@ -65,7 +77,7 @@ TEST(ServerEarly, SaysWhatAWorkerSays) {
     ASSERT_TRUE(early) << path;
     const Got worker = full.server.post(path, body);
     EXPECT_EQ(early->status, worker.status) << path;
-    EXPECT_EQ(early->body, worker.body) << path;
+    EXPECT_EQ(without_wait(early->body), without_wait(worker.body)) << path;
     ASSERT_EQ(early->headers.size(), worker.headers.size()) << path;
     for (const http::Header& one : early->headers)
       EXPECT_EQ(one.value, worker.header(one.name)) << path;
