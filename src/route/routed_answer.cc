@@ -7,25 +7,18 @@
 #include "route/routed_answer.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/mix.h"
 #include "base/strings.h"
 #include "provider/rule_refusal.h"
+#include "route/attempt_errors.h"
 #include "route/bill.h"
 #include "route/continuation.h"
 
 namespace wick::route {
 
 namespace {
-
-ErrorCode code_of(std::string_view id) {
-  if (id == "model_not_found") return ErrorCode::kNotFound;
-  if (id == "not_supported") return ErrorCode::kUnsupported;
-  if (id == "context_length_exceeded") return ErrorCode::kInvalid;
-  return ErrorCode::kUnavailable;
-}
 
 std::size_t content_bytes(const Event& event) {
   if (const auto* const text = std::get_if<TextEvent>(&event)) return text->text.size();
@@ -168,7 +161,7 @@ class RoutedAnswer final : public Answer {
       if (started) return std::nullopt;
       if (auto done = could_not_start(started.error())) return done;
     }
-    if (!limited) return end_with(all_failed());
+    if (!limited) return end_with(told_.all_failed(asked_model_));
     at_ = *limited;
     const bool is_timed = least_wait > 0;
     resume_ms_ = is_timed ? now() + least_wait : 0;
@@ -366,41 +359,7 @@ class RoutedAnswer final : public Answer {
     core_->options.ledger->settle(std::move(held_), end);
   }
 
-  void tell(const Error& error) {
-    const std::string head = cat(member().name, ": ");
-    const bool is_named = error.message.starts_with(head);
-    const std::string what = cat(is_named ? "" : head, error.message);
-    if (!told_.ends_with(what)) {
-      told_ += cat(told_.empty() ? "" : "; ", what);
-      ++n_told_;
-    }
-    if (!has_refusal_ && is_rule_refusal(error)) {
-      has_refusal_ = true;
-      refusal_ = error;
-    }
-    if (error.code == ErrorCode::kUnavailable) waits_[at_] = error.retry_after_s;
-    has_one_kind_ = has_one_kind_ && (last_.id.empty() || error.id == last_.id);
-    last_ = error;
-  }
-
-  // A rule's refusal is what a client must know; else the one kind of error there is, or all.
-  Error all_failed() const {
-    Error error = has_refusal_ ? refusal_ : last_;
-    if (has_refusal_) error.message = told_;
-    if (has_refusal_ || n_told_ == 1) return error;
-    if (n_told_ == 0) {
-      return {.code = ErrorCode::kNotFound,
-              .id = "model_not_found",
-              .message = cat("no provider has the model '", printable(asked_model_), "'")};
-    }
-    if (!has_one_kind_) error = {.code = ErrorCode::kUnavailable, .id = "all_providers_failed"};
-    error.message = cat("no provider answered: ", told_);
-    const auto soonest = std::min_element(waits_.begin(), waits_.end(), [](auto& a, auto& b) {
-      return a.second < b.second;
-    });
-    if (soonest != waits_.end()) error.retry_after_s = soonest->second;
-    return error;
-  }
+  void tell(const Error& error) { told_.add(at_, member().name, error); }
 
   DoneEvent end_with(Error error) const {
     return {.finish = FinishReason::kError,
@@ -420,9 +379,8 @@ class RoutedAnswer final : public Answer {
   std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
   Health* health_ = nullptr;          // of the last candidate that was asked
-  int n_retries_ = 0, n_told_ = 0;
-  bool is_committed_ = false, has_refusal_ = false, has_deadline_timer_ = false;
-  bool has_one_kind_ = true;       // the errors told have one id
+  int n_retries_ = 0;
+  bool is_committed_ = false, has_deadline_timer_ = false;
   bool is_text_ = true;            // nothing but text was said
   std::string said_ = {};          // where the rule goes on with it
   std::string broke_off_at_ = {};  // "openai/gpt-4o-mini", before this attempt went on
@@ -431,9 +389,7 @@ class RoutedAnswer final : public Answer {
   Reservation held_ = {};
   Limiter::Pass pass_ = {};
   AnswerReport report_ = {};
-  std::string told_ = {};
-  Error refusal_ = {}, last_ = {};
-  std::map<std::size_t, int> waits_ = {};  // retry_after_s of each candidate's last error
+  AttemptErrors told_ = {};
 
   std::mutex mutex_;  // of the two below, for cancel()
   std::unique_ptr<Answer> inner_;
@@ -441,77 +397,6 @@ class RoutedAnswer final : public Answer {
 };
 
 }  // namespace
-
-Error rejection(const Candidate& candidate, const Member& member) {
-  return {.code = code_of(candidate.rejected_id),
-          .id = candidate.rejected_id,
-          .message = cat(member.name, ": ", candidate.rejected)};
-}
-
-Failure failure_of(const Error& error) {
-  if (error.id == "context_length_exceeded") return Failure::kContextLength;
-  if (error.id == "no_key") return Failure::kCredential;
-  switch (error.code) {
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kNoMemory:
-      return Failure::kOverload;
-    case ErrorCode::kNotFound:
-    case ErrorCode::kUnsupported:
-    case ErrorCode::kDevice:
-      return Failure::kNoModel;  // another one may have it
-    default:
-      return Failure::kRequest;
-  }
-}
-
-Error resting(const Member& member, const Health& health, std::int64_t now_ms) {
-  const std::int64_t left_ms = std::max<std::int64_t>(health.open_until_ms() - now_ms, 1);
-  const auto left_s = static_cast<int>((left_ms + 999) / 1000);
-  std::string_view id = "breaker_open", why = "it failed too often";
-  switch (health.opened_by()) {
-    case Failure::kRateLimit:
-      id = "provider_rate_limit";
-      why = "its rate limit was reached";
-      break;
-    case Failure::kCredential:
-      id = "provider_credential";
-      why = "it refused the credential";
-      break;
-    case Failure::kQuota:
-      id = "provider_quota";
-      why = "its quota is used up";
-      break;
-    default:
-      break;
-  }
-  return {.code = ErrorCode::kUnavailable,
-          .id = std::string(id),
-          .message = cat(member.name, ": ", why, ", it is asked again in ", left_s, " s"),
-          .retry_after_s = left_s};
-}
-
-Error no_ledger(const Member& member) {
-  return {.code = ErrorCode::kUnavailable,
-          .id = "ledger_unavailable",
-          .message = cat(member.name, ": it has a price, and there is no ledger")};
-}
-
-Error over_limit(const Member& member, std::int64_t wait_ms) {
-  const LimitOptions& limits = member.limits;
-  Error error{.code = ErrorCode::kUnavailable, .id = "rate_limit_exceeded"};
-  if (wait_ms == Limiter::kNever) {
-    error.code = ErrorCode::kInvalid;
-    error.message = cat(member.name, ": the request may take more than its ",
-                        limits.tokens_per_minute, " tokens_per_minute");
-  } else if (wait_ms == Limiter::kOnWake) {
-    error.message = cat(member.name, ": ", limits.parallel, " requests (parallel) are under way");
-  } else {
-    error.retry_after_s = static_cast<int>((wait_ms + 999) / 1000);
-    error.message =
-        cat(member.name, ": its limits per minute leave room in ", error.retry_after_s, " s");
-  }
-  return error;
-}
 
 std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts) {
   const int most = candidate.max_tokens > 0 ? candidate.max_tokens : candidate.about.max_tokens;

@@ -60,15 +60,6 @@ class Core {
   std::atomic<std::uint64_t> n_random_ = 0;
 };
 
-// Why a candidate is not asked, as an error.
-Error rejection(const Candidate& candidate, const Member& member);
-Error no_ledger(const Member& member);
-Error resting(const Member& member, const Health& health,
-              std::int64_t now_ms);  // its circuit breaker is open
-// Of a provider that reports no failure besides its error.
-Failure failure_of(const Error& error);
-// The member's own limit is reached; `wait_ms` as Limiter::take() gives it.
-Error over_limit(const Member& member, std::int64_t wait_ms);
 // Tokens that a request may take at most, about, for the limits.
 std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts);
 
