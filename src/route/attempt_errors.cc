@@ -16,6 +16,12 @@ ErrorCode code_of(std::string_view id) {
   return ErrorCode::kUnavailable;
 }
 
+// With the member's name before it.
+std::string named(const std::string& name, const Error& error) {
+  const std::string head = cat(name, ": ");
+  return cat(error.message.starts_with(head) ? "" : head, error.message);
+}
+
 }  // namespace
 
 Error rejection(const Candidate& candidate, const Member& member) {
@@ -90,13 +96,22 @@ Error over_limit(const Member& member, std::int64_t wait_ms) {
 }
 
 void AttemptErrors::add(std::size_t candidate, const std::string& name, const Error& error) {
-  const std::string head = cat(name, ": ");
-  const bool is_named = error.message.starts_with(head);
-  const std::string what = cat(is_named ? "" : head, error.message);
-  if (!told_.ends_with(what)) {
-    told_ += cat(told_.empty() ? "" : "; ", what);
-    ++n_told_;
-  }
+  std::string text = named(name, error);
+  if (std::none_of(told_.begin(), told_.end(), [&](const Told& one) { return one.text == text; }))
+    told_.push_back({.candidate = candidate, .id = error.id, .text = std::move(text)});
+  note(candidate, error);
+}
+
+void AttemptErrors::set(std::size_t candidate, const std::string& name, const Error& error) {
+  const auto before = std::find_if(told_.begin(), told_.end(), [&](const Told& one) {
+    return one.candidate == candidate && one.id == error.id;
+  });
+  if (before == told_.end()) return add(candidate, name, error);
+  before->text = named(name, error);
+  note(candidate, error);
+}
+
+void AttemptErrors::note(std::size_t candidate, const Error& error) {
   if (!has_refusal_ && is_rule_refusal(error)) {
     has_refusal_ = true;
     refusal_ = error;
@@ -107,16 +122,19 @@ void AttemptErrors::add(std::size_t candidate, const std::string& name, const Er
 }
 
 Error AttemptErrors::all_failed(std::string_view asked_model) const {
-  Error error = has_refusal_ ? refusal_ : last_;
-  if (has_refusal_) error.message = told_;
-  if (has_refusal_ || n_told_ == 1) return error;
-  if (n_told_ == 0) {
+  if (told_.empty()) {
     return {.code = ErrorCode::kNotFound,
             .id = "model_not_found",
             .message = cat("no provider has the model '", printable(asked_model), "'")};
   }
+  std::string all;
+  for (const Told& one : told_)
+    all += cat(all.empty() ? "" : "; ", one.text);
+  Error error = has_refusal_ ? refusal_ : last_;
+  if (has_refusal_) error.message = all;
+  if (has_refusal_ || told_.size() == 1) return error;
   if (!has_one_kind_) error = {.code = ErrorCode::kUnavailable, .id = "all_providers_failed"};
-  error.message = cat("no provider answered: ", told_);
+  error.message = cat("no provider answered: ", all);
   const auto soonest = std::min_element(waits_.begin(), waits_.end(), [](auto& a, auto& b) {
     return a.second < b.second;
   });

@@ -11,12 +11,13 @@ namespace {
 constexpr double kNewShare = 0.2;  // of a new time in the smoothed one
 }
 
-bool Health::admit(std::int64_t now_ms) {
+bool Health::admit(std::int64_t now_ms, std::uint64_t turn) {
   const std::lock_guard lock(mutex_);
   if (is_open_) {
     if (now_ms < open_until_ || is_probing_) return false;
     is_probing_ = true;
   }
+  turn_ = turn;
   retries_ = std::min(retries_ + options_.retries_per_request, options_.most_retries);
   return true;
 }
@@ -91,6 +92,11 @@ std::int64_t Health::open_until_ms() const {
 Failure Health::opened_by() const {
   const std::lock_guard lock(mutex_);
   return opened_by_;
+}
+
+std::uint64_t Health::last_turn() const {
+  const std::lock_guard lock(mutex_);
+  return turn_;
 }
 
 double Health::first_token_ms() const {

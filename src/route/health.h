@@ -24,8 +24,8 @@ class Health {
   explicit Health(const HealthOptions& options = {}) : options_(options) {}
 
   // Whether a request may go there now. After the time of an open breaker one request may, as a
-  // probe; its outcome closes or opens the breaker.
-  bool admit(std::int64_t now_ms);
+  // probe; its outcome closes or opens the breaker. `turn` counts the requests of all targets.
+  bool admit(std::int64_t now_ms, std::uint64_t turn = 0);
   void succeeded(std::int64_t now_ms);
   // `retry_after_ms` of the provider, -1 = none.
   void failed(Failure failure, std::int64_t retry_after_ms, std::int64_t now_ms);
@@ -39,12 +39,14 @@ class Health {
   std::int64_t open_until_ms() const;
   Failure opened_by() const;  // the last failure that opened it
   double first_token_ms() const;  // smoothed; 0 = not known
+  std::uint64_t last_turn() const;  // of the last request that was admitted
 
  private:
   void open(Failure failure, std::int64_t until_ms);
 
   const HealthOptions options_;
   mutable std::mutex mutex_;
+  std::uint64_t turn_ = 0;
   std::uint64_t outcomes_ = 0;  // a bit for each, 1 = failed, the newest lowest
   int n_outcomes_ = 0;
   std::int64_t open_until_ = 0;

@@ -248,6 +248,44 @@ TEST_F(LimitedRoute, AFullTargetIsSkippedAndTheLastOneIsWaitedFor) {
   EXPECT_EQ(ask(*hurried, "alpha/m"), "rate_limit_exceeded");
 }
 
+TEST_F(LimitedRoute, AFullTargetIsWaitedForOnceTheOtherHasFailed) {
+  options.members[0].limits.requests_per_minute = 1;
+  options.rules = {{.name = "both", .to = {"alpha", "omega"}}};
+  const auto router = make_router(options);
+  EXPECT_EQ(ask(*router, "auto"), "alpha");
+  sims[1]->failures = {Failure::kCredential};
+  const std::int64_t begin = clock->now_ms();
+  EXPECT_EQ(ask(*router, "auto"), "alpha");
+  EXPECT_GE(clock->now_ms() - begin, 59'000);
+  // A rest of a second is shorter than that.
+  clock->pass(62'000);
+  EXPECT_EQ(ask(*router, "auto"), "alpha");
+  sims[1]->failures = {Failure::kRateLimit};
+  sims[1]->n_started = 0;
+  const std::int64_t then = clock->now_ms();
+  EXPECT_EQ(ask(*router, "auto"), "omega");
+  EXPECT_EQ(sims[1]->n_started, 2);
+  EXPECT_LT(clock->now_ms() - then, 2000);
+}
+
+// The parallel slot may come before the rest is over, or behind it.
+TEST_F(LimitedRoute, ASlotAndARestAreWaitedForAtTheSameTime) {
+  options.members[0].limits.parallel = 1;
+  options.rules = {{.name = "both", .to = {"alpha", "omega"}, .alias = "both"}};
+  const auto router = make_router(options);
+  for (const bool is_early : {true, false}) {
+    auto first = router->start(request("alpha/m"));
+    ASSERT_TRUE(first);
+    sims[1]->failures = {Failure::kRateLimit};
+    auto second = router->start(request("both"));
+    ASSERT_TRUE(second);
+    EXPECT_FALSE((*second)->poll());
+    if (is_early) first->reset();
+    EXPECT_EQ(end_of(**second), is_early ? "alpha" : "omega");
+    clock->pass(60'000);
+  }
+}
+
 TEST_F(LimitedRoute, ARequestThatFitsInNoMinuteIsRefusedAtOnce) {
   options.members[0].limits.tokens_per_minute = 100;
   const auto router = make_router(options);
@@ -292,6 +330,18 @@ TEST_F(LimitedRoute, LeastBusyTakesTheOneWithFewerRequests) {
   }
   EXPECT_EQ(sims[0]->n_started, 5);
   EXPECT_EQ(sims[1]->n_started, 5);
+}
+
+TEST_F(LimitedRoute, LeastBusyAsksIdleOnesInTurn) {
+  options.rules = {
+      {.name = "busy", .to = {"alpha", "omega"}, .strategy = Strategy::kLeastBusy}};
+  const auto router = make_router(options);
+  for (const char* const name : {"alpha", "omega", "alpha", "omega"})
+    EXPECT_EQ(ask(*router, "auto"), name);
+  for (int i = 0; i < 3; ++i)  // what was asked by its name counts, too
+    EXPECT_EQ(ask(*router, "omega/m"), "omega");
+  for (const char* const name : {"alpha", "omega", "alpha"})
+    EXPECT_EQ(ask(*router, "auto"), name) << "nobody makes up for it";
 }
 
 TEST_F(LimitedRoute, WeightsAreShares) {

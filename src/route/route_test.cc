@@ -243,6 +243,36 @@ TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
   EXPECT_EQ(local->n_started, n_local);
 }
 
+// The simulated Retry-After is a second.
+TEST_F(Routed, ATargetThatAsksForARestIsWaitedForBehindAllOthersAlone) {
+  options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
+  cloud->failures = {Failure::kRateLimit};
+  EXPECT_EQ(ask("auto").completion.text, "local");
+  EXPECT_LT(clock->now_ms(), 100) << "nobody waited";
+  EXPECT_EQ(cloud->n_started, 1);
+  for (const Failure other : {Failure::kCredential, Failure::kRateLimit}) {
+    cloud->failures = {Failure::kRateLimit};
+    local->failures = {other};
+    const std::int64_t begin = clock->now_ms();
+    EXPECT_EQ(ask("auto").completion.text, "cloud");
+    EXPECT_GE(clock->now_ms() - begin, 1000);
+    EXPECT_LT(clock->now_ms() - begin, 1100);
+  }
+  EXPECT_EQ(local->n_started, 3);
+  // Twice each, in turns.
+  cloud->n_started = local->n_started = 0;
+  cloud->failures = local->failures = std::deque<Failure>(3, Failure::kRateLimit);
+  EXPECT_EQ(ask("auto").error->message,
+            "no provider answered: cloud: as simulated; local: as simulated");
+  EXPECT_EQ(cloud->n_started, 3);
+  EXPECT_EQ(local->n_started, 3);
+  options.total_ms = 900;  // no time for it
+  cloud->failures = {Failure::kRateLimit};
+  local->failures = {Failure::kCredential};
+  EXPECT_TRUE(ask("auto").error);
+  EXPECT_EQ(cloud->n_started, 4);
+}
+
 TEST_F(Routed, IgnoredIsWhatTheTargetThatAnsweredIgnores) {
   options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
   cloud->ignored = {"top_k"};

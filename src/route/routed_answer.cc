@@ -3,10 +3,12 @@
 // goes on when the ledger has committed it. Everything that ends an attempt goes through book(), so
 // a reservation is settled exactly once. After the first event with content the target is fixed: a
 // second answer could contradict what the reader has seen. Before it, a failure moves on by the
-// table of retry.h, within one deadline for all attempts.
+// table of retry.h, within one deadline for all attempts. A target that asks for a rest is waited
+// for only when no other one is left.
 #include "route/routed_answer.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/mix.h"
@@ -130,45 +132,77 @@ class RoutedAnswer final : public Answer {
     core_->limiter(candidate()).undo(pass_);
   }
 
-  // Starts an attempt on the next candidate that takes it. Returns the end if there is none. Where
-  // only limits of this side are in the way, it waits for the first of them, within the deadline.
+  // Starts an attempt on the next candidate that takes it; behind the last one on those that were
+  // passed over. Returns the end if there is none. Where all that is left must be waited for, it
+  // waits for the first of it, within the deadline.
   std::optional<DoneEvent> attempt() {
-    std::optional<std::size_t> limited;
-    std::int64_t least_wait = 0;
-    for (; at_ < decision_.candidates.size(); ++at_, n_retries_ = 0) {
+    return_to_rested();
+    std::optional<std::int64_t> least_wait;  // of those that are at their limits
+    const std::size_t n = decision_.candidates.size(), first = at_;
+    for (std::size_t i = 0; i < n; ++i, n_retries_ = 0) {
+      at_ = (first + i) % n;
+      if (is_over(at_)) continue;
       if (!candidate().rejected.empty()) {
-        tell(rejection(candidate(), member()));
+        told_.set(at_, member().name, rejection(candidate(), member()));
         continue;
       }
       const std::int64_t wait = take_limits();
       if (wait != 0) {
         const bool can_wait = wait == Limiter::kOnWake || wait > 0;
         if (!can_wait || now() + std::max<std::int64_t>(wait, 0) >= deadline_ms_) {
-          tell(over_limit(member(), wait));
-        } else if (!limited || wait < least_wait) {
-          if (!limited) limited = at_;
-          least_wait = wait;  // kOnWake is below all times
+          told_.set(at_, member().name, over_limit(member(), wait));
+        } else {
+          least_wait = std::min(least_wait.value_or(wait), wait);  // kOnWake is below all times
         }
         continue;
       }
       health_ = &core_->health(candidate());
-      if (!health_->admit(now())) {
+      if (!health_->admit(now(), core_->next_turn())) {
         core_->limiter(candidate()).undo(pass_);
-        tell(resting(member(), *health_, now()));
+        told_.set(at_, member().name, resting(member(), *health_, now()));
         continue;
       }
       const auto started = start_one();
       if (started) return std::nullopt;
       if (auto done = could_not_start(started.error())) return done;
     }
-    if (!limited) return end_with(told_.all_failed(asked_model_));
-    at_ = *limited;
-    const bool is_timed = least_wait > 0;
-    resume_ms_ = is_timed ? now() + least_wait : 0;
-    if (is_timed || !has_deadline_timer_)
-      core_->options.clock->at(is_timed ? resume_ms_ : deadline_ms_, wake_);
-    has_deadline_timer_ = has_deadline_timer_ || !is_timed;
+    return wait_for_first(least_wait);
+  }
+
+  std::optional<DoneEvent> wait_for_first(std::optional<std::int64_t> least_wait) {
+    if (!least_wait && rests_.empty()) return end_with(told_.all_failed(asked_model_));
+    at_ = 0;
+    n_retries_ = 0;
+    const bool is_on_wake = least_wait == Limiter::kOnWake;  // which comes before any timer
+    std::int64_t until = least_wait && !is_on_wake ? now() + *least_wait : deadline_ms_;
+    for (const Rest& one : rests_)
+      until = std::min(until, one.until_ms);
+    resume_ms_ = is_on_wake ? 0 : until;
+    if (timer_ms_ != until) core_->options.clock->at(until, wake_);
+    timer_ms_ = until;
     return std::nullopt;
+  }
+
+  // Back to the first candidate whose rest is over, if it may be retried.
+  void return_to_rested() {
+    while (!rests_.empty()) {
+      const auto first =
+          std::min_element(rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) {
+            return std::tie(a.until_ms, a.at) < std::tie(b.until_ms, b.at);
+          });
+      if (first->until_ms > now()) return;
+      const Rest rest = *first;
+      rests_.erase(first);
+      if (!core_->health(decision_.candidates[rest.at]).take_retry()) continue;
+      at_ = rest.at;
+      n_retries_ = rest.n_retries;
+      std::erase(over_, at_);
+      return;
+    }
+  }
+
+  bool is_over(std::size_t at) const {
+    return std::find(over_.begin(), over_.end(), at) != over_.end();
   }
 
   std::int64_t take_limits() {
@@ -182,6 +216,7 @@ class RoutedAnswer final : public Answer {
     const Failure failure = failure_of(error);
     health_->failed(is_rule_refusal(error) ? Failure::kRequest : failure, -1, now());
     tell(error);
+    over_.push_back(at_);
     const bool is_final = after_failure(failure, core_->options.retry.max_retries,
                                         core_->options.retry) == Next::kStop;
     if (is_final) return end_with(error);
@@ -294,7 +329,7 @@ class RoutedAnswer final : public Answer {
       request_.generation.max_tokens = asked_max_tokens_;
       auto request = continuation_of(*member().provider, request_, candidate().model, said_);
       Health& health = core_->health(candidate());
-      const bool is_admitted = request && health.admit(now());
+      const bool is_admitted = request && health.admit(now(), core_->next_turn());
       if (is_admitted && start_local(*request)) {
         health_ = &health;
         broke_off_at_ = from;
@@ -331,21 +366,21 @@ class RoutedAnswer final : public Answer {
   // After a failure without content: here again, elsewhere, or not at all.
   bool go_on(Health& health) {
     const RetryOptions& retry = core_->options.retry;
-    Next next = after_failure(report_.failure, n_retries_, retry);
-    if (next == Next::kSame && !health.take_retry()) next = Next::kNextTarget;
+    const Next next = after_failure(report_.failure, n_retries_, retry);
     if (next == Next::kStop) return false;
-    if (next == Next::kSame) {
-      const std::int64_t pause =
-          pause_ms(n_retries_, report_.retry_after_ms, core_->random(), retry);
-      const bool is_last = at_ + 1 >= decision_.candidates.size();
-      if (now() + pause < deadline_ms_ && (pause <= retry.most_ms || is_last)) {
-        ++n_retries_;
-        resume_ms_ = now() + pause;
-        core_->options.clock->at(resume_ms_, wake_);
-        return true;
-      }
+    const std::int64_t until =
+        now() + pause_ms(n_retries_, report_.retry_after_ms, core_->random(), retry);
+    const bool has_time = next == Next::kSame && until < deadline_ms_;
+    const bool asks_for_rest = report_.retry_after_ms > 0;
+    if (has_time && !asks_for_rest && health.take_retry()) {
+      ++n_retries_;
+      resume_ms_ = until;
+      core_->options.clock->at(resume_ms_, wake_);
+      return true;
     }
-    ++at_;
+    if (has_time && asks_for_rest)
+      rests_.push_back({.at = at_, .n_retries = n_retries_ + 1, .until_ms = until});
+    over_.push_back(at_++);
     n_retries_ = 0;
     return true;  // attempt() ends it if there is no other
   }
@@ -367,6 +402,13 @@ class RoutedAnswer final : public Answer {
             .error = std::move(error)};
   }
 
+  // A candidate that asked for a rest, and is asked again after it if no other one has answered.
+  struct Rest {
+    std::size_t at = 0;
+    int n_retries = 0;
+    std::int64_t until_ms = 0;
+  };
+
   const std::shared_ptr<Core> core_;
   Request request_;  // as the present candidate gets it; a prompt may be large, so it is no copy
   const std::string asked_model_ = request_.model;
@@ -380,7 +422,10 @@ class RoutedAnswer final : public Answer {
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
   Health* health_ = nullptr;          // of the last candidate that was asked
   int n_retries_ = 0;
-  bool is_committed_ = false, has_deadline_timer_ = false;
+  std::int64_t timer_ms_ = -1;  // of the last timer of wait_for_first()
+  std::vector<Rest> rests_ = {};
+  std::vector<std::size_t> over_ = {};  // candidates that failed and are not asked again
+  bool is_committed_ = false;
   bool is_text_ = true;            // nothing but text was said
   std::string said_ = {};          // where the rule goes on with it
   std::string broke_off_at_ = {};  // "openai/gpt-4o-mini", before this attempt went on
@@ -419,6 +464,7 @@ Health& Core::health(const Candidate& candidate) {
 Measured Core::measured() {
   return {.first_token_ms = [this](const Candidate& one) { return health(one).first_token_ms(); },
           .running = [this](const Candidate& one) { return limiter(one).running(); },
+          .last_turn = [this](const Candidate& one) { return health(one).last_turn(); },
           .random = [this] { return random(); }};
 }
 

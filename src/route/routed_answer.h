@@ -32,6 +32,12 @@ class Core {
 
   Measured measured();
   std::uint64_t random() noexcept;  // 64 bits, each call others
+
+  // A request goes to a target.
+  std::uint64_t next_turn() noexcept {
+    return 1 + n_turns_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   Charge charge(const Candidate& candidate, const Facts& facts) const;
   // Why reserve() would refuse the candidate now, if it would.
   std::optional<Error> refusal(const Candidate& candidate, const Facts& facts) const;
@@ -57,7 +63,7 @@ class Core {
   // By member, then by model.
   std::vector<std::map<std::string, Health, std::less<>>> healths_;
   std::vector<std::unique_ptr<Limiter>> limiters_ = {};  // by member
-  std::atomic<std::uint64_t> n_random_ = 0;
+  std::atomic<std::uint64_t> n_random_ = 0, n_turns_ = 0;
 };
 
 // Tokens that a request may take at most, about, for the limits.

@@ -243,9 +243,10 @@ void sort(std::vector<Candidate>& candidates, std::span<const Member> members, S
   struct Keyed {
     bool is_rejected, is_full;
     double key;  // one that is random is taken once
+    std::uint64_t turn;
     Candidate candidate;
 
-    auto rank() const { return std::tuple(is_rejected, is_full, key); }
+    auto rank() const { return std::tuple(is_rejected, is_full, key, turn); }
   };
 
   std::vector<bool> is_full(candidates.size());
@@ -254,7 +255,9 @@ void sort(std::vector<Candidate>& candidates, std::span<const Member> members, S
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& one = candidates[i];
     const double key = sort_key(one, members[one.member], strategy, facts, measured);
-    keyed.push_back({!one.rejected.empty(), is_full[i], key, std::move(one)});
+    const bool has_turn = strategy == Strategy::kLeastBusy && measured.last_turn;
+    const std::uint64_t turn = has_turn ? measured.last_turn(one) : 0;
+    keyed.push_back({!one.rejected.empty(), is_full[i], key, turn, std::move(one)});
   }
   std::stable_sort(keyed.begin(), keyed.end(),
                    [](const Keyed& a, const Keyed& b) { return a.rank() < b.rank(); });

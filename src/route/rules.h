@@ -47,7 +47,7 @@ enum class Strategy : std::uint8_t {
   kLocalFirst,   // local members first
   kCost,         // what the request may cost, the least first
   kPerformance,  // the shortest time to the first token first; unknown ones before, to be measured
-  kLeastBusy,    // the fewest running requests first
+  kLeastBusy,    // the fewest running requests first; of equal ones the least recently asked
   kWeighted,     // in random order, by the weights of the members
   kAffinity,     // prompts that begin alike to the same member (route/affinity.h)
 };
@@ -130,6 +130,7 @@ std::vector<Target> targets_of(std::span<const Rule> rules, std::span<const Memb
 struct Measured {
   std::function<double(const Candidate&)> first_token_ms = {};
   std::function<int(const Candidate&)> running = {};
+  std::function<std::uint64_t(const Candidate&)> last_turn = {};  // when it was asked last
   std::function<std::uint64_t()> random = {};
 };
 

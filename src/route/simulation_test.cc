@@ -90,12 +90,14 @@ struct Tier {
   std::uint64_t fails_one_in = 0;
   std::int64_t away_every_ms = 0, away_ms = 0;  // in which it fails each request
   Breaker breaker = {};
+  bool has_asked_for_rest = false;  // its last answer did
   int n_asked = 0, n_retries = 0, n_answered = 0;
 };
 
 struct Tally {
   int answered = 0, refused = 0, broken = 0, failed = 0, left = 0;
   int over_budget = 0, open = 0;  // times that a tier was passed over
+  int returned = 0;               // times that one was asked again behind all others
   std::array<int, kFailures> failures = {}, late = {};
 
   Tally& operator+=(const Tally& other) {
@@ -106,6 +108,7 @@ struct Tally {
     left += other.left;
     over_budget += other.over_budget;
     open += other.open;
+    returned += other.returned;
     for (std::size_t i = 0; i < kFailures; ++i) {
       failures[i] += other.failures[i];
       late[i] += other.late[i];
@@ -180,10 +183,17 @@ class Simulation {
     end_attempt();
     EXPECT_FALSE(tier.breaker.is_open(now)) << tier.sim->name_;
     if (!asked_.empty()) {
-      EXPECT_GE(at, asked_.back());
       EXPECT_FALSE(outcome_.is_late || is_final(outcome_.failure) ||
                    outcome_.failure == Failure::kNone);
-      tier.n_retries += at == asked_.back();
+      tier.n_retries += was_asked(at);
+      // Back to a tier, or to the one that asked for a rest: all others come first.
+      if (at < asked_.back() || (was_asked(at) && tier.has_asked_for_rest)) {
+        tally.returned += 1;
+        for (std::size_t i = 0; i < tiers_.size(); ++i) {
+          if (was_asked(i) || i == at || tiers_[i].breaker.is_open(began_ms_)) continue;
+          owed_.push_back(i);
+        }
+      }
     }
     asked_.push_back(at);
     ++tier.n_asked;
@@ -200,9 +210,14 @@ class Simulation {
         left -= kShares[kind++];
       outcome_ = {.failure = static_cast<Failure>(kind), .is_late = (chance >> 44U) % 4 == 0};
     }
+    tier.has_asked_for_rest = outcome_.failure == Failure::kRateLimit;
     tally.failures[static_cast<std::size_t>(outcome_.failure)] += 1;
     tally.late[static_cast<std::size_t>(outcome_.failure)] += outcome_.is_late;
     return outcome_;
+  }
+
+  bool was_asked(std::size_t at) const {
+    return std::find(asked_.begin(), asked_.end(), at) != asked_.end();
   }
 
   void end_attempt() {
@@ -215,15 +230,17 @@ class Simulation {
     tiers_[0].sim->tells_usage = chance % 7 != 0;
     const std::vector<Message> prompt = {{.content = std::string(chance % 1500, 'x')}};
     const Request request{.model = "auto", .prompt = prompt};
-    const std::int64_t began_ms = clock_->now_ms(), began_s = clock_->unix_s();
+    began_ms_ = clock_->now_ms();
+    const std::int64_t began_s = clock_->unix_s();
     asked_.clear();
+    owed_.clear();
     const auto wake = chance % 2 == 0 ? std::make_shared<Wake>() : nullptr;
     if (auto answer = router_->start(request, wake)) {
       read(**answer, chance % 97 == 0);
     } else {
       tally.refused += 1;
     }
-    check_tiers(request, began_ms, began_s);
+    check_tiers(request, began_s);
   }
 
   void read(Answer& answer, bool leaves) {
@@ -248,12 +265,15 @@ class Simulation {
     (whole.error ? text.empty() ? tally.failed : tally.broken : tally.answered) += 1;
   }
 
-  // Each tier above the last one that was asked, or each one if none was, had its turn.
-  void check_tiers(const Request& request, std::int64_t began_ms, std::int64_t began_s) {
-    const std::size_t end = asked_.empty() ? tiers_.size() : asked_.back();
-    for (std::size_t i = 0; i < end; ++i) {
-      if (std::find(asked_.begin(), asked_.end(), i) != asked_.end()) continue;
-      if (tiers_[i].breaker.is_open(began_ms)) {
+  // Each tier above the lowest one that was asked, or each one if none was or if a tier was asked
+  // again after a rest, had its turn.
+  void check_tiers(const Request& request, std::int64_t began_s) {
+    const auto lowest = std::max_element(asked_.begin(), asked_.end());
+    const std::size_t end = lowest == asked_.end() ? tiers_.size() : *lowest;
+    for (std::size_t i = 0; i < tiers_.size(); ++i) {
+      const bool is_owed = std::find(owed_.begin(), owed_.end(), i) != owed_.end();
+      if (!is_owed && (i >= end || was_asked(i))) continue;
+      if (tiers_[i].breaker.is_open(began_ms_)) {
         tally.open += 1;
         continue;
       }
@@ -297,8 +317,10 @@ class Simulation {
 
   // Of the request under way: the tiers that were asked, and the last one's outcome.
   std::vector<std::size_t> asked_;
+  // Not asked when a tier was asked again after a rest, though their breakers were closed.
+  std::vector<std::size_t> owed_;
   test::SimOutcome outcome_ = {};
-  std::int64_t asked_ms_ = 0;
+  std::int64_t began_ms_ = 0, asked_ms_ = 0;
   bool is_under_way_ = false;  // its breaker has not been told
 };
 
@@ -327,7 +349,8 @@ TEST(RouteSimulation, BudgetsAreNeverOverspentAndNothingIsRetriedBehindContent) 
     all += simulation.tally;
   }
   for (const int count :
-       {all.answered, all.refused, all.broken, all.failed, all.left, all.over_budget, all.open})
+       {all.answered, all.refused, all.broken, all.failed, all.left, all.over_budget, all.open,
+        all.returned})
     EXPECT_GT(count, 20);
 }
 
@@ -343,7 +366,8 @@ TEST(SlowRouteSimulation, TwoDaysOfTraffic) {
   std::cout << n << " requests in " << seconds << " s: " << tally.answered << " answered, "
             << tally.refused << " refused, " << tally.broken << " broken off, " << tally.failed
             << " failed, " << tally.left << " left; tiers passed over " << tally.over_budget
-            << " times for a budget and " << tally.open << " times for an open breaker\nfailures:";
+            << " times for a budget and " << tally.open << " times for an open breaker, "
+            << tally.returned << " asked again behind all others\nfailures:";
   for (std::size_t i = 1; i < kFailures; ++i)
     std::cout << ' ' << tally.failures[i] << " (" << tally.late[i] << " late)";
   std::cout << '\n';
