@@ -278,11 +278,7 @@ Result<server::KeyInfo> KeyBook::update(const std::string& id,
     const std::size_t comment = std::min(line.find(" #"), line.size());
     return cat(public_id, " ", hash, " ", scopes, limits, line.substr(comment), "\n");
   }));
-  WICK_TRY(const auto infos, list());
-  for (const server::KeyInfo& info : infos) {
-    if (info.id == id) return info;
-  }
-  return no_such_key(id);  // revoked meanwhile
+  return info(id);
 }
 
 Result<void> KeyBook::revoke(const std::string& id) {
@@ -333,8 +329,8 @@ Result<std::vector<server::KeyInfo>> KeyBook::list() {
   const bool has_budgets = std::any_of(entries.begin(), entries.end(),
                                        [](const auto& one) { return !one.second.budgets.empty(); });
   std::shared_ptr<route::Ledger> ledger;
-  if (has_budgets && options_.open_ledger) {
-    WICK_TRY(ledger, options_.open_ledger());
+  if (has_budgets) {
+    WICK_TRY(ledger, this->ledger());
   }
   std::vector<server::KeyInfo> infos;
   for (const auto& [id, entry] : entries) {
@@ -342,6 +338,35 @@ Result<std::vector<server::KeyInfo>> KeyBook::list() {
     infos.push_back(std::move(info));
   }
   return infos;
+}
+
+Result<server::KeyInfo> KeyBook::info(const std::string& id) {
+  Entry entry;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return no_such_key(id);
+    entry = found->second;
+  }
+  std::shared_ptr<route::Ledger> ledger;
+  if (!entry.budgets.empty()) {
+    WICK_TRY(ledger, this->ledger());
+  }
+  return info_of(entry, ledger.get());
+}
+
+Result<std::shared_ptr<route::Ledger>> KeyBook::ledger() {
+  const std::lock_guard lock(ledger_mutex_);
+  if (ledger_ == nullptr && options_.open_ledger) {
+    WICK_TRY(ledger_, options_.open_ledger());
+  }
+  return ledger_;
+}
+
+bool KeyBook::may_admin(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(id);
+  return found != entries_.end() && found->second.key.rules.may_admin;
 }
 
 std::vector<route::Budget> KeyBook::budgets_of(const std::string& key) {

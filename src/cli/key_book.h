@@ -45,6 +45,8 @@ class KeyBook final : public server::ApiKeys {
   Result<Made> prepare(const http::KeyRules& rules) const;
   Result<void> add(const Made& made);
   Result<std::vector<server::KeyInfo>> list() override;
+  Result<server::KeyInfo> info(const std::string& id) override;
+  bool may_admin(const std::string& id) override;
   Result<server::KeyInfo> update(const std::string& id,
                                  const std::function<void(http::KeyRules&)>& edit) override;
   Result<void> revoke(const std::string& id) override;
@@ -74,12 +76,16 @@ class KeyBook final : public server::ApiKeys {
   // Replaces the line of key `id` by what `edit` makes of it.
   Result<void> change_line(const std::string& id,
                            const std::function<Result<std::string>(const std::string&)>& edit);
+  // Opened once, so that who asks for a key again and again does not slow those who spend.
+  Result<std::shared_ptr<route::Ledger>> ledger();
   Result<server::KeyInfo> info_of(const Entry& entry, route::Ledger* ledger) const;
 
   const KeyBookOptions options_;
   std::mutex mutex_;
   Entries entries_;        // under the mutex
   struct stat seen_ = {};  // of has_changed()
+  std::mutex ledger_mutex_;
+  std::shared_ptr<route::Ledger> ledger_ = {};  // under its mutex; null: not opened yet
 };
 
 }  // namespace wick

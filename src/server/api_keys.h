@@ -53,6 +53,9 @@ class ApiKeys {
   // `rules.expires` may be "30d", which is from now.
   virtual Result<Made> make(const http::KeyRules& rules) = 0;
   virtual Result<std::vector<KeyInfo>> list() = 0;
+  // Of one key, by its public part. kNotFound, id "key_not_found".
+  virtual Result<KeyInfo> info(const std::string& id) = 0;
+  virtual bool may_admin(const std::string& id) = 0;
   // `edit` gets the key as it is. kNotFound, id "key_not_found".
   virtual Result<KeyInfo> update(const std::string& id,
                                  const std::function<void(http::KeyRules&)>& edit) = 0;

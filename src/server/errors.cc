@@ -70,7 +70,8 @@ Kind kind_of(const Error& error) {
   constexpr std::string_view kRequest = "invalid_request_error", kServer = "server_error";
   if (is_rule_refusal(error)) return {429, kQuota};
   if (error.id == "loop_detected") return {508, "invalid_request_error"};
-  if (error.id == "model_not_allowed") return {403, "permission_error"};
+  if (error.id == "model_not_allowed" || error.id == "key_not_visible")
+    return {403, "permission_error"};
   if (error.id == "rate_limit_exceeded" || error.id == "provider_rate_limit")
     return {429, "rate_limit_error"};  // route/limiter.h; remote/refusal.cc
   switch (error.code) {

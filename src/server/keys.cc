@@ -4,6 +4,7 @@
 
 #include "http/keys.h"
 #include "server/json_out.h"
+#include "server/status.h"
 
 namespace wick::server {
 
@@ -44,6 +45,15 @@ void write_key(JsonOut& json, const KeyInfo& info) {
   json.end_array().field_or_null("expires", rules.expires).field("blocked", rules.is_blocked);
 }
 
+http::Response whole_key(const KeyInfo& info) {
+  http::Response response;
+  JsonOut json(response.body);
+  json.object();
+  write_key(json, info);
+  json.end_object();
+  return response;
+}
+
 http::Response refused(Context& context, const Error& error) {
   return error_response(refusal(context, error));
 }
@@ -65,12 +75,22 @@ http::Response changed(Context& context, std::string_view named,
   const std::string id(http::public_part(named));
   const auto info = context.options.keys->update(id, edit);
   if (!info) return refused(context, info.error());
-  http::Response response;
-  JsonOut json(response.body);
-  json.object();
-  write_key(json, *info);
-  json.end_object();
-  return response;
+  return whole_key(*info);
+}
+
+// The key `named` for the one who asks: an admin reads each, another key itself.
+Result<KeyInfo> visible(Context& context, const http::Request& request, std::string_view named) {
+  ApiKeys* const keys = context.options.keys.get();
+  if (keys == nullptr) return no_keys();
+  const std::string id(http::public_part(named));
+  const bool may_see = !request.key_id.empty() &&
+                       (id == request.key_id || keys->may_admin(request.key_id));
+  if (!may_see) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "key_not_visible",
+                 .message = "only a key with scope admin may read another key"};
+  }
+  return keys->info(id);
 }
 
 // As LiteLLM does: max_budget alone keeps the period of the one budget there is.
@@ -119,6 +139,31 @@ http::Reply list_keys(const SharedContext& context, const http::Request& /*reque
     json.end_object();
   }
   json.end_array().end_object();
+  return response;
+}
+
+http::Reply show_key(const SharedContext& context, const http::Request& request,
+                     const std::shared_ptr<Wake>& /*wake*/) {
+  const auto info = visible(*context, request, request.rest);
+  if (!info) return refused(*context, info.error());
+  return whole_key(*info);
+}
+
+http::Reply show_named_key(const SharedContext& context, const http::Request& request,
+                           const std::shared_ptr<Wake>& /*wake*/) {
+  const std::string asked = query_value(request, "key");
+  const auto info = visible(*context, request, asked.empty() ? request.key_id : asked);
+  if (!info) return refused(*context, info.error());
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().field("key", info->id).key("info").object();
+  write_key(json, *info);
+  const auto amount = [&](std::string_view key, std::string KeyBudget::*of) {
+    json.key(key).raw(info->budgets.empty() ? "null" : info->budgets.front().*of);
+  };
+  amount("max_budget", &KeyBudget::cap);
+  amount("spend", &KeyBudget::used);
+  json.end_object().end_object();
   return response;
 }
 

@@ -18,14 +18,19 @@ http::Reply ready(const SharedContext& context, const http::Request& /*request*/
   return http::Response{.status = 503, .body = R"({"status":"draining"})"};
 }
 
-std::string model_in(const http::Request& request) {
+std::string query_value(const http::Request& request, std::string_view name) {
   std::string_view rest = request.query;
   while (!rest.empty()) {
     const std::string_view pair = rest.substr(0, rest.find('&'));
     rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-    if (pair.starts_with("model=")) return std::string(pair.substr(6));
+    if (pair.starts_with(name) && pair.substr(name.size()).starts_with('='))
+      return std::string(pair.substr(name.size() + 1));
   }
   return "";
+}
+
+std::string model_in(const http::Request& request) {
+  return query_value(request, "model");
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "http/handler.h"
 #include "server/context.h"
@@ -15,7 +16,9 @@ http::Reply health(const SharedContext& context, const http::Request& request,
 http::Reply ready(const SharedContext& context, const http::Request& request,
                   const std::shared_ptr<Wake>& wake);
 
-// The value of "model" in the query; names with "%" are for the body of a POST.
+// The value of `name` in the query as it stands, "" if it is not there.
+std::string query_value(const http::Request& request, std::string_view name);
+// That of "model"; names with "%" are for the body of a POST.
 std::string model_in(const http::Request& request);
 
 // llama.cpp's shapes; `model` may stand in the query.

@@ -377,6 +377,35 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(self.file.read_text(), before)
         self.assertNotIn(plain["key"][21:], server.end()[2])
 
+    def test_a_key_reads_itself_and_admins_read_all(self):
+        admin, plain = self.key("create", "--admin"), self.key("create", "--budget", "0.003/day", "--models", "far/*", "--name", "alice", "--tpm", "90000")
+        server = self.serve()
+        self.assertEqual(self.chat(server, plain["key"], "far/m")[0], 200)
+        def spent():
+            return server.json("/key/info", None, self.bearer(plain["key"]))["info"]["spend"]
+        self.until(lambda: spent() == 0.0011, "it is settled")
+        for who, path in ((plain, "/key/info"), (plain, "/key/info?key=" + plain["id"]), (admin, "/key/info?x=&key=" + plain["id"]),
+                          (admin, "/key/info?key=" + plain["key"])):
+            told = server.json(path, None, self.bearer(who["key"]))
+            self.assertEqual(told["key"], plain["id"])
+            info = told["info"]
+            self.assertEqual((info["key_alias"], info["models"], info["tpm_limit"], info["max_budget"], info["spend"], info["blocked"]),
+                             ("alice", ["far/*"], 90000, 0.003, 0.0011, False))
+            self.assertEqual(info["budgets"], [{"budget": "0.003/day", "cap_usd": "0.003000", "used_usd": "0.001100", "reserved_usd": "0.000000"}])
+            self.assertNotIn(plain["key"][21:], json.dumps(told))
+            one = server.json("/v1/keys/" + plain["id"], None, self.bearer(who["key"]))
+            self.assertEqual((one["id"], one["budgets"]), (plain["id"], info["budgets"]))
+        own = server.json("/key/info", None, self.bearer(admin["key"]))
+        self.assertEqual((own["key"], own["info"]["scope"], own["info"]["spend"]), (admin["id"], "admin", None))
+        # Whether another key exists is not told.
+        for path in ("/key/info?key=" + admin["id"], "/key/info?key=abcdefghijkl", "/v1/keys/" + admin["id"], "/v1/keys/abcdefghijkl", "/v1/keys/x"):
+            status, text = server.ask(path, None, self.bearer(plain["key"]))[:2]
+            self.assertEqual((status, json.loads(text)["error"]["code"]), (403, "key_not_visible"), path)
+        for path in ("/key/info?key=abcdefghijkl", "/v1/keys/abcdefghijkl", "/v1/keys/x"):
+            self.assertEqual(server.ask(path, None, self.bearer(admin["key"]))[0], 404, path)
+        self.assertEqual(server.ask("/key/info")[0], 401)
+        self.assertNotIn(plain["key"][21:], server.end()[2])
+
     def test_admins_make_and_revoke_over_the_network(self):
         admin, plain = self.key("create", "--admin"), self.key("create")
         server = self.serve()
