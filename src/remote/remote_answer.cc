@@ -59,14 +59,14 @@ class Stream final : public TransferSink {
 
   // The reader:
 
-  std::optional<Event> take() {
+  std::optional<Event> take(Transfer& transfer) {
     const std::lock_guard lock(mutex_);
     if (n_taken_ == queue_.size()) return std::nullopt;
     Event event = std::move(queue_[n_taken_++]);
     n_queued_ -= bytes_of(event);
-    if (is_paused_ && n_queued_ <= kResumeBytes && transfer_ != nullptr) {
+    if (is_paused_ && n_queued_ <= kResumeBytes) {
       is_paused_ = false;
-      transfer_->resume();
+      transfer.resume();
     }
     return event;
   }
@@ -78,21 +78,7 @@ class Stream final : public TransferSink {
 
   bool is_accepted() const noexcept { return is_accepted_; }
 
-  void cancel() {
-    const std::lock_guard lock(mutex_);
-    if (transfer_ != nullptr) transfer_->cancel();
-  }
-
-  // Its reader has gone: what has ended is left to close in order, so that its connection stays.
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    if (transfer_ != nullptr && !is_over_) transfer_->cancel();
-  }
-
-  void begin(std::shared_ptr<Transfer> transfer) {
-    const std::lock_guard lock(mutex_);
-    if (!is_ended_) transfer_ = std::move(transfer);
-  }
+  bool is_over() const noexcept { return is_over_; }
 
   // The thread of the transfers:
 
@@ -110,7 +96,7 @@ class Stream final : public TransferSink {
 
   TransferTake body(std::string_view bytes) override {
     if (is_over_) return TransferTake::kNothing;
-    if (is_full()) return TransferTake::kFull;
+    if (may_be_full_ && is_full()) return TransferTake::kFull;
     if (is_whole_) return add_whole(bytes);
     const auto added = reader_.add(bytes, frame_sink());
     if (!added && !out_.refusal) out_.refusal = bad_answer(added.error().message);
@@ -124,11 +110,6 @@ class Stream final : public TransferSink {
   }
 
   void end(std::optional<Error> error) override {
-    {
-      const std::lock_guard lock(mutex_);
-      transfer_ = nullptr;
-      is_ended_ = true;
-    }
     if (is_over_) return;
     if (error) return finish(limit_or_refusal(*error));
     if (is_whole_) return finish_whole();
@@ -146,7 +127,7 @@ class Stream final : public TransferSink {
 
   bool is_full() {
     const std::lock_guard lock(mutex_);
-    is_paused_ = n_queued_ > kFullBytes;
+    may_be_full_ = is_paused_ = n_queued_ > kFullBytes;
     return is_paused_;
   }
 
@@ -223,6 +204,7 @@ class Stream final : public TransferSink {
       const std::lock_guard lock(mutex_);
       for (const Event& event : out_.events)
         n_queued_ += bytes_of(event);
+      may_be_full_ = n_queued_ > kFullBytes;
       queue(out_.events);
     }
     out_.events.clear();
@@ -312,8 +294,7 @@ class Stream final : public TransferSink {
   std::vector<Event> queue_;  // these are under the mutex
   std::size_t n_taken_ = 0;   // of the queue's events
   std::size_t n_queued_ = 0;  // bytes of the others
-  bool is_paused_ = false, is_ended_ = false;
-  std::shared_ptr<Transfer> transfer_;
+  bool is_paused_ = false;
   AnswerReport report_ = {};
 
   std::atomic<bool> is_over_ = false;
@@ -325,27 +306,33 @@ class Stream final : public TransferSink {
   TransferHead head_ = {};
   std::string whole_ = {};
   bool is_refused_ = false, is_whole_ = false;
+  bool may_be_full_ = false;  // the queue was after the last deliver(), the only one that fills it
   std::int64_t first_event_ = 0, last_event_ = 0;
 };
 
 class RemoteAnswer final : public Answer {
  public:
-  RemoteAnswer(std::shared_ptr<Stream> stream, std::shared_ptr<Wake> wake)
-      : Answer(std::move(wake)), stream_(std::move(stream)) {}
+  RemoteAnswer(std::shared_ptr<Stream> stream, std::shared_ptr<Transfer> transfer,
+               std::shared_ptr<Wake> wake)
+      : Answer(std::move(wake)), stream_(std::move(stream)), transfer_(std::move(transfer)) {}
 
-  ~RemoteAnswer() override { stream_->leave(); }
+  // What has ended is left to close in order, so that its connection stays.
+  ~RemoteAnswer() override {
+    if (!stream_->is_over()) transfer_->cancel();
+  }
 
-  void cancel() noexcept override { stream_->cancel(); }
+  void cancel() noexcept override { transfer_->cancel(); }
 
   AnswerReport report() const override { return stream_->report(); }
 
   bool is_accepted() const noexcept override { return stream_->is_accepted(); }
 
  protected:
-  std::optional<Event> next() override { return stream_->take(); }
+  std::optional<Event> next() override { return stream_->take(*transfer_); }
 
  private:
-  std::shared_ptr<Stream> stream_;
+  const std::shared_ptr<Stream> stream_;
+  const std::shared_ptr<Transfer> transfer_;
 };
 
 // Waits for a whole answer.
@@ -414,10 +401,10 @@ std::vector<std::string> request_headers(const Endpoint& endpoint) {
 Result<std::unique_ptr<Answer>> start_answer(AnswerSetup&& setup, Transfers& transfers,
                                              std::shared_ptr<Wake> wake) {
   if (wake == nullptr) wake = std::make_shared<Wake>();
-  const auto stream = std::make_shared<Stream>(setup, wake);
+  auto stream = std::make_shared<Stream>(setup, wake);
   WICK_TRY(auto transfer, transfers.start(std::move(setup.request), stream));
-  stream->begin(std::move(transfer));
-  return std::unique_ptr<Answer>(std::make_unique<RemoteAnswer>(stream, std::move(wake)));
+  return std::unique_ptr<Answer>(std::make_unique<RemoteAnswer>(
+      std::move(stream), std::move(transfer), std::move(wake)));
 }
 
 Result<JsonValue> fetch_json(const Endpoint& endpoint, TransferRequest request,

@@ -1,6 +1,7 @@
 #include "remote/remote_provider.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/strings.h"
 #include "remote/dialect.h"
@@ -26,11 +27,11 @@ class RemoteProvider final : public Provider {
     WICK_TRY(std::string model, model_of(request.model));
     if (request.hops >= kMaxHops) return loop(request.hops);
     const Request* asked = &request;
-    Request named;  // a copy of the prompt only where the name is another
+    std::optional<Request> named;  // a copy of the prompt only where the name is another
     if (model != request.model) {
       named = request;
-      named.model = model;
-      asked = &named;
+      named->model = model;
+      asked = &*named;
     }
     auto call = dialect().chat(*endpoint_, *asked);
     if (!call) return std::move(call).error();
