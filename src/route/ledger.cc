@@ -152,7 +152,7 @@ class GroupLedger final : public Ledger {
     return std::make_unique<Asked>(*this, std::move(wanted));
   }
 
-  void settle(Reservation held, const Settlement& settlement) override {
+  void settle(Reservation&& held, const Settlement& settlement) override {
     bool is_news = false;  // else the thread has its time to write already
     const EntrySums sums = EntrySums::of(settlement);
     {

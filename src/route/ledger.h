@@ -99,7 +99,12 @@ class Ledger {
                                                 std::shared_ptr<Wake> wake) = 0;
   // Of each reservation once. A write that fails is tried again with the next one; of requests that
   // cost nothing, so many wait at most, and later ones are not recorded.
-  virtual void settle(Reservation held, const Settlement& settlement) = 0;
+  virtual void settle(Reservation&& held, const Settlement& settlement) = 0;
+
+  void settle(const Reservation& held, const Settlement& settlement) {
+    settle(Reservation(held), settlement);
+  }
+
   virtual Result<void> flush() = 0;
 
   virtual Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,

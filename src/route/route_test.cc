@@ -538,7 +538,7 @@ class SlowLedger final : public Ledger {
     return std::make_unique<Asked>(is_open, ledger_->ask(charge, budgets, amount, unix_s, wake));
   }
 
-  void settle(Reservation held, const Settlement& settlement) override {
+  void settle(Reservation&& held, const Settlement& settlement) override {
     ledger_->settle(std::move(held), settlement);
   }
 

@@ -227,7 +227,7 @@ class RoutedAnswer final : public Answer {
   // `asked_` is set.
   Result<void> start_one() {
     if (may_wait_ || !is_paid()) {
-      WICK_TRY(held_, core_->reserve(candidate(), decision_.facts));
+      WICK_DO(core_->reserve(candidate(), decision_.facts, held_));
       return send_asked();
     }
     WICK_TRY(asked_, core_->ask(candidate(), decision_.facts, wake_));
@@ -344,7 +344,7 @@ class RoutedAnswer final : public Answer {
   }
 
   Result<void> start_local(Request& request) {
-    WICK_TRY(held_, core_->reserve(candidate(), decision_.facts));
+    WICK_DO(core_->reserve(candidate(), decision_.facts, held_));
     return send(request);
   }
 
@@ -491,15 +491,16 @@ std::optional<Error> Core::refusal(const Candidate& candidate, const Facts& fact
   });
 }
 
-Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {
-  const std::int64_t unix_s = options.clock->unix_s();
-  Charge charge = this->charge(candidate, facts);
-  if (candidate.most_cost <= 0)
-    return Reservation{.unix_s = unix_s, .charge = std::move(charge)};
+Result<void> Core::reserve(const Candidate& candidate, const Facts& facts,
+                           Reservation& held) const {
+  held = {.unix_s = options.clock->unix_s(), .charge = charge(candidate, facts)};
+  if (candidate.most_cost <= 0) return {};
   if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
-  return with_budgets(facts, [&](std::span<const Budget> budgets) {
-    return options.ledger->reserve(charge, budgets, candidate.most_cost, unix_s);
-  });
+  WICK_TRY(held, with_budgets(facts, [&](std::span<const Budget> budgets) {
+             return options.ledger->reserve(held.charge, budgets, candidate.most_cost,
+                                            held.unix_s);
+           }));
+  return {};
 }
 
 Result<std::unique_ptr<AskedReservation>> Core::ask(const Candidate& candidate, const Facts& facts,

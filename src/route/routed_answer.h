@@ -42,7 +42,7 @@ class Core {
   // Why reserve() would refuse the candidate now, if it would.
   std::optional<Error> refusal(const Candidate& candidate, const Facts& facts) const;
   // Reserves the most that the candidate may cost; nothing where it costs nothing.
-  Result<Reservation> reserve(const Candidate& candidate, const Facts& facts) const;
+  Result<void> reserve(const Candidate& candidate, const Facts& facts, Reservation& held) const;
   // The same of one that costs something, without waiting: sets `wake`.
   Result<std::unique_ptr<AskedReservation>> ask(const Candidate& candidate, const Facts& facts,
                                                 std::shared_ptr<Wake> wake) const;

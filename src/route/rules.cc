@@ -372,10 +372,12 @@ std::vector<Target> targets_of(std::span<const Rule> rules, std::span<const Memb
 
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, Facts facts,
                 const Measured& measured) {
-  const Choice choice = choose(rules, members, facts);
-  Decision out{.rule = std::string(choice.rule), .continues = choice.continues};
+  Decision out{.facts = std::move(facts)};
+  const Choice choice = choose(rules, members, out.facts);
+  out.rule = choice.rule;
+  out.continues = choice.continues;
   out.is_private = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
-    return rule.is_private && holds(rule.when, facts);
+    return rule.is_private && holds(rule.when, out.facts);
   });
   out.candidates.reserve(choice.targets.size());
   for (const Target& target : choice.targets) {
@@ -384,10 +386,9 @@ Decision decide(std::span<const Rule> rules, std::span<const Member> members, Fa
     candidate.member = target.member;
     candidate.model = target.model;
     set_about(candidate, member);
-    check(candidate, member, facts, out.is_private);
+    check(candidate, member, out.facts, out.is_private);
   }
-  sort(out.candidates, members, choice.strategy, facts, measured);
-  out.facts = std::move(facts);
+  sort(out.candidates, members, choice.strategy, out.facts, measured);
   return out;
 }
 
