@@ -87,7 +87,7 @@ WakeSet::Attention::~Attention() {
 }
 
 std::shared_ptr<Wake> WakeSet::add(std::uint64_t key) {
-  return std::shared_ptr<Wake>(new Wake(ready_, key));
+  return std::make_shared<Wake>(ready_, key);
 }
 
 // The fd first: a later set() writes to it again.

@@ -20,8 +20,11 @@ namespace wick {
 class WakeSet;
 
 class Wake : public std::enable_shared_from_this<Wake> {
+  struct Ready;  // of a WakeSet
+
  public:
   Wake() = default;  // of one reader, who sleeps in wait()
+  Wake(std::shared_ptr<Ready> ready, std::uint64_t key) noexcept;  // of a WakeSet
   Wake(const Wake&) = delete;
   Wake& operator=(const Wake&) = delete;
 
@@ -40,8 +43,6 @@ class Wake : public std::enable_shared_from_this<Wake> {
 
  private:
   friend class WakeSet;
-  struct Ready;
-  Wake(std::shared_ptr<Ready> ready, std::uint64_t key) noexcept;
   void list() noexcept;
 
   std::atomic<std::uint32_t> signal_ = 0;

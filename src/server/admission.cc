@@ -19,14 +19,6 @@ constexpr double kLeastMs = 1e-3;
 constexpr std::int64_t kPressureNs = 1'000'000'000;
 constexpr std::size_t kMaxModels = 1024;  // beyond: those that nothing waits for are forgotten
 
-struct Entry {
-  bool is_computed = false;   // else it waits
-  std::int64_t begun_ns = 0;  // of computing
-  double slot_ns = 0;         // Model::slot_ns then
-};
-
-using Line = std::list<Entry>;
-
 // How long an answer is computed: means of the latest ones, by how many were computed with it, for
 // a step of a full batch takes longer than one of a single sequence. What makes the answers of one
 // batch size longer or shorter does so to all.
@@ -91,11 +83,6 @@ class LateFactor {
 
 }  // namespace
 
-struct Admission::Place::Entries {
-  std::vector<Line::iterator> all;
-  double wait_ms = 0;  // as it was estimated
-};
-
 struct Admission::Place::Model {
   std::mutex mutex;
   Line computed, waiting;  // in the order of arrival, in which the engine takes them
@@ -156,31 +143,31 @@ double Admission::Place::Model::wait_ms(int n, std::int64_t now_ns) const {
   return free_in[at % free_in.size()] + static_cast<double>(at / free_in.size()) * mean;
 }
 
-Admission::Place::Place(std::shared_ptr<Model> model, std::unique_ptr<Entries> entries,
-                        const Clock& clock)
-    : model_(std::move(model)), entries_(std::move(entries)), clock_(&clock) {}
+Admission::Place::Place(std::shared_ptr<Model> model, const Clock& clock)
+    : model_(std::move(model)), clock_(clock) {}
 
 Admission::Place::~Place() {
+  if (entries_.empty()) return;
   const std::lock_guard lock(model_->mutex);
-  for (const Line::iterator entry : entries_->all)
-    model_->erase(entry, clock_->now_ns());
+  for (const Line::iterator entry : entries_)
+    model_->erase(entry, clock_.now_ns());
 }
 
 void Admission::Place::end(const Usage& usage) {
-  const std::lock_guard lock(model_->mutex);
-  auto& all = entries_->all;
+  auto& all = entries_;
   if (all.empty()) return;
+  const std::lock_guard lock(model_->mutex);
   const auto computed =
       std::find_if(all.begin(), all.end(), [](Line::iterator entry) { return entry->is_computed; });
   const auto at = computed == all.end() ? all.begin() : computed;
   const Line::iterator ended = *at;
   all.erase(at);
-  const std::int64_t now_ns = clock_->now_ns();
+  const std::int64_t now_ns = clock_.now_ns();
   model_->pass(now_ns);
   if (usage.generated_tokens > 0) {
     model_->times.add(model_->beside(*ended), usage.prompt_ms + usage.generate_ms);
   }
-  if (all.empty() && entries_->wait_ms > 0) model_->late.add(entries_->wait_ms, usage.queue_ms);
+  if (all.empty() && wait_ms_ > 0) model_->late.add(wait_ms_, usage.queue_ms);
   model_->erase(ended, now_ns);
 }
 
@@ -213,15 +200,15 @@ Result<std::unique_ptr<Admission::Place>> Admission::enter(const std::string& mo
                                                            const AdmissionRules& rules,
                                                            const Clock& clock) {
   const auto entry = model_of(model);
-  std::unique_ptr<Place> place(new Place(entry, std::make_unique<Place::Entries>(), clock));
+  std::unique_ptr<Place> place(new Place(entry, clock));
   const std::lock_guard lock(entry->mutex);  // released before `place` gives back what it has
   const std::int64_t now_ns = clock.now_ns();
   WICK_TRY(const double wait, wait_ms(*entry, n, rules, now_ns));
-  auto& all = place->entries_->all;
-  place->entries_->wait_ms = wait / entry->late.value();
+  auto& all = place->entries_;
+  place->wait_ms_ = wait / entry->late.value();
   all.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i)
-    all.push_back(entry->waiting.insert(entry->waiting.end(), Entry{}));
+    all.push_back(entry->waiting.insert(entry->waiting.end(), Place::Entry{}));
   entry->fill(now_ns);
   return place;
 }

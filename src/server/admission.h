@@ -10,10 +10,12 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -42,12 +44,21 @@ class Admission {
    private:
     friend class Admission;
     struct Model;
-    struct Entries;
-    Place(std::shared_ptr<Model> model, std::unique_ptr<Entries> entries, const Clock& clock);
 
-    std::shared_ptr<Model> model_;
-    std::unique_ptr<Entries> entries_;
-    const Clock* clock_;
+    struct Entry {
+      bool is_computed = false;   // else it waits
+      std::int64_t begun_ns = 0;  // of computing
+      double slot_ns = 0;         // Model::slot_ns then
+    };
+
+    using Line = std::list<Entry>;
+
+    Place(std::shared_ptr<Model> model, const Clock& clock);
+
+    const std::shared_ptr<Model> model_;
+    std::vector<Line::iterator> entries_ = {};  // of the answers that have not ended
+    double wait_ms_ = 0;                        // as it was estimated
+    const Clock& clock_;
   };
 
   // kUnavailable, id "overloaded". Embeddings and what comes past it wait unseen.

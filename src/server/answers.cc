@@ -82,7 +82,8 @@ class AnswersWork final : public http::Work {
   }
 
   ~AnswersWork() override {
-    pace_->drop(static_cast<int>(wholes_.size()) - n_ended_, now_ns());
+    const int n_left = static_cast<int>(wholes_.size()) - n_ended_;
+    if (n_left > 0) pace_->drop(n_left, now_ns());
     end_span();
   }
 

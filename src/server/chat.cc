@@ -13,9 +13,9 @@ class ChatDialect final : public Dialect {
  public:
   ChatDialect(Context& context, const ParsedRequest& parsed)
       : choices_(context, parsed, "chatcmpl-",
-                 parsed.streams ? "chat.completion.chunk" : "chat.completion"),
-        waiting_(static_cast<std::size_t>(parsed.n)) {
+                 parsed.streams ? "chat.completion.chunk" : "chat.completion") {
     if (!parsed.streams) return;
+    waiting_.resize(static_cast<std::size_t>(parsed.n));
     chunk_ = cat("data: ", choices_.head(), ",\"choices\":[{\"index\":");
     chunk_end_ = cat("}]", parsed.includes_usage ? ",\"usage\":null" : "", "}\n\n");
   }
@@ -152,7 +152,7 @@ class ChatDialect final : public Dialect {
 
   Choices choices_;
   std::string chunk_, chunk_end_;  // what all chunks have in common is written once
-  std::vector<std::vector<TokenLogprob>> waiting_;  // of each choice: scores of no text yet
+  std::vector<std::vector<TokenLogprob>> waiting_;  // of a stream's choices: scores of no text yet
 };
 
 }  // namespace

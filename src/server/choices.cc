@@ -8,14 +8,14 @@ namespace wick::server {
 
 namespace {
 
-constexpr std::size_t kUsualHeadBytes = 256, kUsualBytes = 1024;  // of a whole answer
+constexpr std::size_t kUsualHeadBytes = 256, kUsualBytes = 1024;  // the head, with a whole answer
 
 }  // namespace
 
 Choices::Choices(Context& context, const ParsedRequest& parsed, std::string_view id_prefix,
                  std::string_view object)
     : shape_(parsed), has_scores_(parsed.request.generation.logprobs) {
-  head_.reserve(kUsualHeadBytes);
+  head_.reserve(shape_.streams ? kUsualHeadBytes : kUsualBytes);
   JsonOut json(head_);
   json.raw(R"({"id":")", make_id(context, id_prefix), R"(","object":")", object, R"(","created":)",
            unix_seconds(), R"(,"model":)");
@@ -40,8 +40,7 @@ void Choices::finish(std::string& out) const {
 
 http::Response Choices::whole(const std::vector<Gather>& answers, const Write& write) {
   http::Response response;
-  response.body.reserve(kUsualBytes);
-  response.body = head_;
+  response.body = std::move(head_);
   JsonOut json = JsonOut::on(response.body);
   write_all(json, answers, write);
   for (std::size_t i = 0; i < answers.size(); ++i)

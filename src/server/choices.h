@@ -30,7 +30,7 @@ class Choices {
   void count(Usage usage, std::size_t choice);
   void finish(std::string& out) const;
 
-  http::Response whole(const std::vector<Gather>& answers, const Write& write);
+  http::Response whole(const std::vector<Gather>& answers, const Write& write);  // once
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers,
                         const Write& write) const;
 

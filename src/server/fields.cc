@@ -61,6 +61,8 @@ std::optional<double> real(const JsonValue& value) noexcept {
 
 namespace {
 
+constexpr std::size_t kUsualFields = 16;  // of a request
+
 bool is_kind(const JsonValue& value, FieldKind kind) noexcept {
   switch (kind) {
     case FieldKind::kNumber:
@@ -118,6 +120,7 @@ std::vector<std::string> names_of(std::span<const std::string> settings,
 }
 
 Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed) {
+  parsed.given.reserve(parsed.given.size() + std::min(object.size(), kUsualFields));
   for (const auto& [name, value] : object) {
     const Field* const field = find_field(api, name);
     if (field == nullptr) {

@@ -16,7 +16,7 @@ template <class Number>
 void append_number(std::string& out, Number value) {
   char digits[32];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
-  out.append(digits, end);
+  out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
 constexpr auto kPlain = [] {

@@ -56,12 +56,15 @@ Result<Part> read_part(const JsonValue& value, const std::string& path) {
   return bad_field(cat(path, ".type"), "is '", printable(type, 40), "', known is 'text'");
 }
 
-Result<std::vector<Part>> read_content(const JsonValue& content, const std::string& path) {
-  std::vector<Part> parts;
-  if (content.is_null()) return parts;
+namespace {
+
+// Behind the parts that are there.
+Result<void> add_content(const JsonValue& content, const std::string& path,
+                         std::vector<Part>& parts) {
+  if (content.is_null()) return {};
   if (const std::string* const text = content.string()) {
     if (!text->empty()) parts.emplace_back(TextPart{*text});
-    return parts;
+    return {};
   }
   if (content.array() == nullptr) {
     return bad_field(path, "is ", seen(content), ", wanted is a string or an array of parts");
@@ -70,6 +73,14 @@ Result<std::vector<Part>> read_content(const JsonValue& content, const std::stri
     WICK_TRY(Part part, read_part((*content.array())[i], cat(path, "[", i, "]")));
     parts.push_back(std::move(part));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Part>> read_content(const JsonValue& content, const std::string& path) {
+  std::vector<Part> parts;
+  WICK_DO(add_content(content, path, parts));
   return parts;
 }
 
@@ -90,6 +101,17 @@ Result<ToolCall> read_call(const JsonValue& value, const std::string& path) {
     out.arguments = arguments->string() != nullptr ? *arguments->string() : to_json(*arguments);
   }
   return out;
+}
+
+// By the first of its names that has a text; the last one is Ollama's.
+void add_reasoning(const Object& object, std::vector<Part>& parts) {
+  for (const std::string_view name : {"reasoning_content", "reasoning", "thinking"}) {
+    const JsonValue* const value = object.find(name);
+    const std::string* const text = value == nullptr ? nullptr : value->string();
+    if (text == nullptr || text->empty()) continue;
+    parts.emplace_back(ReasoningPart{*text});
+    return;
+  }
 }
 
 Result<void> read_calls(const Object& object, const std::string& path, std::vector<Part>& parts) {
@@ -118,24 +140,18 @@ Result<Message> read_message(const JsonValue& value, const std::string& path) {
     return unsupported_field("images_unsupported", cat(path, ".images"),
                              "are set, the models here take text alone");
   }
-  const JsonValue* const content = object->find("content");
-  std::vector<Part> text;
-  if (content != nullptr) {
-    WICK_TRY(text, read_content(*content, cat(path, ".content")));
-  }
-  if (message.role == "tool") {
-    const std::string said = Content(std::move(text)).text();
-    message.content.parts.emplace_back(
-        ToolResult{.call_id = text_at(*object, "tool_call_id"), .text = said});
+  std::vector<Part>& parts = message.content.parts;
+  const bool is_result = message.role == "tool";
+  if (!is_result) add_reasoning(*object, parts);
+  if (const JsonValue* const content = object->find("content"))
+    WICK_DO(add_content(*content, cat(path, ".content"), parts));
+  if (is_result) {
+    std::string said = message.content.text();
+    parts.clear();
+    parts.emplace_back(
+        ToolResult{.call_id = text_at(*object, "tool_call_id"), .text = std::move(said)});
     return message;
   }
-  std::vector<Part>& parts = message.content.parts;
-  std::string reasoning = text_at(*object, "reasoning_content");
-  if (reasoning.empty()) reasoning = text_at(*object, "reasoning");
-  if (reasoning.empty()) reasoning = text_at(*object, "thinking");  // Ollama's
-  if (!reasoning.empty()) parts.emplace_back(ReasoningPart{std::move(reasoning)});
-  for (Part& part : text)
-    parts.push_back(std::move(part));
   WICK_DO(read_calls(*object, path, parts));
   return message;
 }
