@@ -2,7 +2,9 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 #include "base/utf8.h"
 
@@ -24,10 +26,22 @@ double as_written(float value) {
   return out;
 }
 
+// Eight bytes at once, then the others. Bit 7 of a byte of `is_upper` says that it is from A to Z.
 std::string ascii_lower(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
   std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  std::size_t at = 0;
+  for (; at + 8 <= out.size(); at += 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, out.data() + at, sizeof(bytes));
+    const std::uint64_t low = bytes & ~kHigh;
+    const std::uint64_t from_a = low + kOnes * (0x80 - 'A'), above_z = low + kOnes * (0x7F - 'Z');
+    const std::uint64_t is_upper = from_a & ~above_z & ~bytes & kHigh;
+    bytes |= is_upper >> 2;
+    std::memcpy(out.data() + at, &bytes, sizeof(bytes));
+  }
+  for (; at < out.size(); ++at) {
+    if (out[at] >= 'A' && out[at] <= 'Z') out[at] = static_cast<char>(out[at] + 32);
   }
   return out;
 }

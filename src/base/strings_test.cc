@@ -20,6 +20,18 @@ TEST(Strings, JsonWithALongRunOfBlanksIsRefused) {
   EXPECT_FALSE(check_blanks(most + most));
 }
 
+TEST(Strings, AsciiLowerChangesTheLettersFromAToZAloneWhereverTheyStand) {
+  for (std::size_t at = 0; at < 19; ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string text(19, 'M'), wanted(19, 'm');
+      text[at] = wanted[at] = static_cast<char>(byte);
+      if (byte >= 'A' && byte <= 'Z') wanted[at] = static_cast<char>(byte + 32);
+      ASSERT_EQ(ascii_lower(text), wanted) << byte << " at " << at;
+    }
+  }
+  EXPECT_EQ(ascii_lower(""), "");
+}
+
 TEST(Strings, HumanBytesUsesDecimalUnits) {
   EXPECT_EQ(human_bytes(999), "999 B");
   EXPECT_EQ(human_bytes(98'400'000), "98.4 MB");

@@ -67,7 +67,7 @@ std::string_view Site::date() {
   return date_;
 }
 
-Exchange::Exchange(Site& site, Outbox& outbox, Head head)
+Exchange::Exchange(Site& site, Outbox& outbox, Head&& head)
     : site_(site),
       outbox_(outbox),
       head_(std::move(head)),

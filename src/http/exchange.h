@@ -22,7 +22,7 @@ struct Peer;
 
 class Exchange final : public Writer {
  public:
-  Exchange(Site& site, Outbox& outbox, Head head);
+  Exchange(Site& site, Outbox& outbox, Head&& head);
   ~Exchange() override;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;

@@ -119,6 +119,7 @@ std::optional<Refusal> read_target(Head& head, std::string_view target) {
   if (!std::all_of(target.begin(), target.end(), is_visible))
     return bad("bad_target", "the path holds a character that has to be escaped as %XX");
   for (const std::string_view scheme : {"http://", "https://"}) {
+    if (target.starts_with('/')) break;  // nearly always
     if (ascii_lower(target.substr(0, scheme.size())) != scheme) continue;
     target.remove_prefix(scheme.size());
     const std::size_t end = std::min(target.find_first_of("/?"), target.size());
@@ -178,24 +179,23 @@ Refusal refuse_of_beast(const error_code& error) {
 // The request line and the headers.
 class HeadParser final : public beast::basic_parser<true> {
  public:
-  HeadParser() { head.headers.reserve(kUsualHeaders); }
+  explicit HeadParser(Head& head) : head_(head) { head_.headers.reserve(kUsualHeaders); }
 
-  Head head = {};
-  std::string_view target = {};  // within the block
+  std::string_view target() const noexcept { return target_; }  // within the block
 
  private:
   void on_request_impl(beast::verb /*verb*/, boost::beast::string_view method,
-                       boost::beast::string_view its_target, int version,
+                       boost::beast::string_view target, int version,
                        error_code& /*error*/) override {
-    head.method = {method.data(), method.size()};
-    head.is_1_0 = version == 10;
-    target = {its_target.data(), its_target.size()};
+    head_.method = {method.data(), method.size()};
+    head_.is_1_0 = version == 10;
+    target_ = {target.data(), target.size()};
   }
 
   void on_field_impl(beast::field /*field*/, boost::beast::string_view name,
                      boost::beast::string_view value, error_code& /*error*/) override {
-    head.headers.push_back({ascii_lower({name.data(), name.size()}),
-                            std::string(trimmed({value.data(), value.size()}))});
+    head_.headers.push_back({ascii_lower({name.data(), name.size()}),
+                             std::string(trimmed({value.data(), value.size()}))});
   }
 
   void on_header_impl(error_code& /*error*/) override {}
@@ -219,6 +219,9 @@ class HeadParser final : public beast::basic_parser<true> {
   }
 
   void on_finish_impl(error_code& /*error*/) override {}
+
+  Head& head_;
+  std::string_view target_ = {};
 };
 
 }  // namespace
@@ -235,8 +238,8 @@ bool Head::has(std::string_view name) const noexcept {
                      [&](const Header& header) { return header.name == name; });
 }
 
-std::variant<Head, Refusal> parse_head(std::string_view block) {
-  HeadParser parser;
+std::optional<Refusal> parse_head(std::string_view block, Head& head) {
+  HeadParser parser(head);
   parser.eager(false);
   parser.header_limit(static_cast<std::uint32_t>(block.size() + 1));
   parser.body_limit(boost::none);  // decided by who reads the body
@@ -244,15 +247,13 @@ std::variant<Head, Refusal> parse_head(std::string_view block) {
   parser.put(boost::asio::buffer(block.data(), block.size()), error);
   if (error && error != beast::error::need_more) return refuse_of_beast(error);
   if (!parser.is_header_done()) return bad("bad_request", "the request is malformed");
-  Head head = std::move(parser.head);
   head.keeps_alive = parser.keep_alive();
   if (head.method.size() > kMaxMethodBytes) return bad("bad_method", "the method is too long");
-  for (auto refusal : {check_repeated(head), read_framing(head), read_host(head)}) {
-    if (refusal) return *std::move(refusal);
-  }
-  if (auto refusal = read_target(head, parser.target)) return *std::move(refusal);
-  if (auto refusal = read_rest(head)) return *std::move(refusal);
-  return head;
+  if (auto refusal = check_repeated(head)) return refusal;
+  if (auto refusal = read_framing(head)) return refusal;
+  if (auto refusal = read_host(head)) return refusal;
+  if (auto refusal = read_target(head, parser.target())) return refusal;
+  return read_rest(head);
 }
 
 std::variant<std::size_t, Refusal> HeadLines::find_end(std::string_view all) {

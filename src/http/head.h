@@ -36,8 +36,9 @@ struct Head {
   bool has(std::string_view name) const noexcept;
 };
 
-// `block` ends with the empty line, inclusive. The lines have been checked by HeadLines.
-std::variant<Head, Refusal> parse_head(std::string_view block);
+// `block` ends with the empty line, inclusive. The lines have been checked by HeadLines. `head` is
+// a new one, and of no use behind a refusal.
+std::optional<Refusal> parse_head(std::string_view block, Head& head);
 
 // Finds the end of a head as its bytes arrive and refuses invalid lines.
 class HeadLines {

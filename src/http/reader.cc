@@ -46,12 +46,10 @@ std::size_t RequestReader::feed_head(std::string_view in) {
   }
   const std::size_t end = std::get<std::size_t>(found);
   if (end == 0) return block_.size() - before;
-  auto parsed = parse_head(std::string_view(block_).substr(0, end));
-  if (auto* refusal = std::get_if<Refusal>(&parsed)) {
-    refuse(std::move(*refusal));
+  if (auto refusal = parse_head(std::string_view(block_).substr(0, end), head_)) {
+    refuse(*std::move(refusal));
     return in.size();
   }
-  head_ = std::get<Head>(std::move(parsed));
   is_chunked_ = head_.is_chunked;
   left_ = is_chunked_ ? 0 : head_.length;
   state_ = State::kHead;
