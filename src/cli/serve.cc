@@ -278,7 +278,22 @@ Result<std::shared_ptr<ServedModels>> models_of(const Config& config,
       if (to.starts_with("local/")) to = cat("local/", name_of_model(to.substr(6)));
     }
   }
+  if (std::string& model = routing.cache.similar_by; !model.empty())
+    model = cat("local/", name_of_model(model.substr(6)));
   return ServedModels::create(config, std::move(models), is_by_rules);
+}
+
+// A chat model makes vectors that are nearly all alike: it would answer other questions.
+Result<void> check_similar_by(const std::string& model, const ServedModels& models) {
+  if (model.empty()) return {};
+  const auto path = models.path_of(model.substr(6));
+  if (!path) return {};  // it may be pulled later
+  auto checked = check_embedding_model(*path);
+  if (checked) return {};
+  Error error = std::move(checked).error();
+  error.message = cat("similar_by of [response_cache]: ", error.message);
+  error.hint = "name one as \"local/NAME\", wick model list shows them";
+  return error;
 }
 
 Result<int> serve(const ServeFlags& o) {
@@ -334,6 +349,7 @@ Result<int> serve(const ServeFlags& o) {
   WICK_TRY(const std::jthread signals,
            start_thread([&](const std::stop_token& stop) { obey_signals(service, stop); }));
   WICK_DO(service.models->find());
+  WICK_DO(check_similar_by(routing.cache.similar_by, *service.models));
   service.is_serving = true;
   for (const std::string& address : service.server->addresses())
     print({"listening on ", printable(address, 4096), "\n"});

@@ -113,6 +113,13 @@ server::ServedModelList ServedModels::names() const {
   return {std::move(now), names};
 }
 
+std::optional<std::filesystem::path> ServedModels::path_of(std::string_view name) const {
+  const auto now = catalog();
+  if (name.empty() && !now->names.empty()) name = now->names.front().name;
+  const auto found = now->paths.find(name);
+  return found == now->paths.end() ? std::nullopt : std::optional(found->second);
+}
+
 // A request can only open models of the catalog.
 Result<LocalPool::Held> ServedModels::load(std::string_view name) const {
   const auto now = catalog();

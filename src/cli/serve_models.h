@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ class ServedModels {
   const std::shared_ptr<Provider>& provider() const noexcept { return provider_; }
 
   server::ServedModelList names() const;  // in the order of --model
+  // Of a model by its name; empty: there is none. "" is the first one.
+  std::optional<std::filesystem::path> path_of(std::string_view name) const;
 
   // Finds the files, fetches what is missing, and loads the first one unless it is one of a folder.
   Result<void> find();

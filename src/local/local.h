@@ -175,4 +175,8 @@ struct Speculation {
 
 Result<void> set_speculation(const Speculation& wanted, EngineOptions& options);
 
+// kInvalid, id "no_embedding_model": the file says neither by its architecture (an encoder) nor by
+// pooling_type (llama.cpp's, or 1_Pooling of sentence-transformers) that its model embeds texts.
+Result<void> check_embedding_model(const std::filesystem::path& path);
+
 }  // namespace wick

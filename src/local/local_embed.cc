@@ -16,10 +16,12 @@ struct PoolingName {
   Pooling pooling;
 };
 
+constexpr int kRankPooling = 4;
+
 constexpr PoolingName kPoolings[] = {
     {"mean", 1, Pooling::kMean},   {"mean", 0, Pooling::kMean},
     {"first", 2, Pooling::kFirst}, {"cls", 2, Pooling::kFirst},  // llama.cpp's name
-    {"last", 3, Pooling::kLast},   {"rank", 4, Pooling::kFirst}};
+    {"last", 3, Pooling::kLast},   {"rank", kRankPooling, Pooling::kFirst}};
 
 Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {
   const auto arch = meta.string("general.architecture").value_or("");
@@ -75,6 +77,20 @@ Result<void> check_kind(const DecoderSpec& spec, const EmbedOptions& options) {
 constexpr std::size_t kTogether = 64;  // texts in the queue at once
 
 }  // namespace
+
+Result<void> check_embedding_model(const std::filesystem::path& path) {
+  WICK_TRY(const ModelFile file, open_model(path));
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  const auto number = file.metadata().integer(cat(arch->gguf_name, ".pooling_type")).value_or(0);
+  WICK_TRY(const DecoderSpec spec, arch->spec(file));
+  const bool ranks = number == kRankPooling || (spec.encoder && spec.encoder->classifier);
+  if (!ranks && (spec.encoder || number != 0)) return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "no_embedding_model",
+               .message = cat(printable(path.string()), " is ",
+                              ranks ? "a cross-encoder" : "a chat model: it has no pooling_type",
+                              ", wanted is an embedding model")};
+}
 
 // `tokens_of` makes the prompt of a text, and says where its second text begins.
 template <class Text, class Tokens>

@@ -565,7 +565,13 @@ x = "mirror/x"
             server.run.communicate(timeout=30)
 
     def test_similar_questions_get_one_answer(self):
-        self.configure('[response_cache]\nmax_mb = 1\nsimilar_by = "local/tiny"\nsimilarity = 0.9\n')
+        self.configure(f'[response_cache]\nmax_mb = 1\nsimilar_by = "local/{self.home.model}"\nsimilarity = 0.9\n')
+        refused = self.run_wick("serve", "-m", self.home.model, "--port", "0", status=2)[1]
+        self.assertIn("similar_by of [response_cache]: ", refused)
+        self.assertIn("tiny.gguf is a chat model: it has no pooling_type, wanted is an embedding model", refused)
+        tiny.write_model(self.home.model, context=4096, more=[("llama.pooling_type", 4)])
+        self.assertIn("is a cross-encoder", self.run_wick("serve", "-m", self.home.model, "--port", "0", status=2)[1])
+        tiny.write_model(self.home.model, context=4096, more=[("llama.pooling_type", 1)])
         server = serving.Server(self.home)
         try:
             def ask(text, **more):
