@@ -189,6 +189,16 @@ TEST_F(RoutedEmbed, ACancelledRequestCostsWhatWasReserved) {
   EXPECT_EQ(usage->at(0).estimated, 1);
 }
 
+// BERT's models put two tokens around each, and an API may charge them.
+TEST_F(RoutedEmbed, EachTextHasTokensOfItsOwn) {
+  const std::vector<std::string> texts(2000, "a");
+  sims[0]->error = Error{.code = ErrorCode::kCancelled, .id = "cancelled"};
+  EXPECT_FALSE(make_router(options)->embed({.model = "e", .texts = texts, .key = "k"}));
+  const auto usage = options.ledger->usage(0, false, {.key = "k"});
+  ASSERT_EQ(usage->size(), 1U);
+  EXPECT_GE(usage->at(0).cost, cost_of({.input = 1000}, 3 * std::ssize(texts), 0));
+}
+
 TEST_F(RoutedEmbed, WhatFailsOftenRests) {
   sims[0]->failure = Failure::kBadAnswer;
   for (int i = 0; i < 10; ++i)

@@ -118,16 +118,17 @@ class RuledRouter final : public Router {
     return all;
   }
 
-  // By the same rules.
+  // By the same rules. Each text is a message: models put tokens of their own around each.
   Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
+    std::vector<Message> messages;
+    for (const std::string& text : request.texts)
+      messages.push_back({.role = "", .content = text});
     Request asked{.model = request.model,
-                  .prompt = std::string(),
+                  .prompt = std::move(messages),
                   .key = request.key,
                   .tag = request.tag,
                   .hops = request.hops,
                   .remote_fields = request.remote_fields};
-    for (const std::string& text : request.texts)
-      std::get<std::string>(asked.prompt) += cat(text, "\n");
     return embed_routed(core_, decision_of(*core_, asked), request);
   }
 
