@@ -60,6 +60,8 @@ ExprId Automaton::derivative(ExprId id, unsigned char byte, int depth) {
     }
     case ExprKind::kComplement:
       return pool_.complement(derivative(e.a, byte, depth + 1));
+    case ExprKind::kWords:
+      return pool_.words_behind(e, byte);
     case ExprKind::kUnion:
     case ExprKind::kIntersection:
       break;

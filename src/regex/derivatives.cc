@@ -103,6 +103,16 @@ bool Automaton::derive(ExprId id, int depth) {
       if (!others.is_empty()) out.push_back({pool_.set_id(others), kEverything});
       break;
     }
+    case ExprKind::kWords: {
+      const std::uint32_t first = e.is_nullable ? e.b + 1 : e.b;
+      for (std::uint32_t from = first, to = first; from < e.min; from = to) {
+        to = pool_.words_of(e).end_of_byte(from, e.min, e.max);
+        const unsigned char byte = pool_.words_of(e).byte(from, e.max);
+        out.push_back({pool_.set_id(ByteSet::range(byte, byte)),
+                       pool_.words_within(e, from, to, e.max + 1)});
+      }
+      break;
+    }
     case ExprKind::kConcat:
     case ExprKind::kUnion:
     case ExprKind::kIntersection:

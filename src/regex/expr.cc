@@ -71,6 +71,7 @@ ExprPool::ExprPool(std::shared_ptr<const ExprPool> base)
       sets_(base_->sets_),
       table_(256),
       set_table_(base_->set_table_),
+      words_(base_->words_),
       any_character_(base_->any_character_),
       any_text_(base_->any_text_),
       single_(base_->single_) {
@@ -96,7 +97,8 @@ ExprId ExprPool::any_character_of_utf8() {
 std::size_t ExprPool::used_bytes() const noexcept {
   return exprs_.own().capacity() * sizeof(Expr) + children_.own().capacity() * sizeof(ExprId) +
          sets_.capacity() * sizeof(ByteSet) +
-         (table_.capacity() + set_table_.capacity()) * sizeof(std::uint32_t) + bytes_beside_;
+         (table_.capacity() + set_table_.capacity()) * sizeof(std::uint32_t) + words_bytes_ +
+         bytes_beside_;
 }
 
 bool ExprPool::reserve(std::size_t extra_bytes) {
@@ -166,6 +168,7 @@ bool ExprPool::is_of_base(const Expr& e, std::span<const ExprId> its_children) c
   const std::size_t n = exprs_.n_base();
   if (is_many(e.kind)) return its_children.back() < n;  // ascending
   if (e.kind == ExprKind::kBytes) return e.a < base_->sets_.size();
+  if (e.kind == ExprKind::kWords) return e.a < base_->words_.size();
   return !has_part(e.kind) || (e.a < n && (e.kind != ExprKind::kConcat || e.b < n));
 }
 
@@ -247,6 +250,11 @@ ExprId ExprPool::copy_node(const ExprPool& other, ExprId id, std::span<const Exp
       e.a = set_id(other.set_of(its));
       if (e.a == kUnbounded) return kNoExpr;
     }
+    if (its.kind == ExprKind::kWords) {
+      e.a = words_id(other.words_[its.a]);
+      e.b = its.b;
+      if (e.a == kUnbounded) return kNoExpr;
+    }
     if (has_part(its.kind)) e.a = copies[its.a];
     if (its.kind == ExprKind::kConcat) e.b = copies[its.b];
     out = add(e);
@@ -298,6 +306,9 @@ void ExprPool::measure(Expr& e, std::span<const ExprId> its_children) const {
     case ExprKind::kUnion:
     case ExprKind::kIntersection:
       measure_many(e, its_children);
+      return;
+    case ExprKind::kWords:
+      measure_words(e);
       return;
   }
 }
@@ -491,6 +502,8 @@ ExprId ExprPool::non_empty(ExprId of) {
   } else if (e.kind == ExprKind::kRepeat) {
     const std::uint32_t max = e.max == kUnbounded ? kUnbounded : e.max - 1;
     parts.push_back(concat(non_empty(e.a), repeat(e.a, 0, max)));
+  } else if (e.kind == ExprKind::kWords) {
+    parts.push_back(words_within(e, e.b + 1, e.min, e.max));
   } else if (of != kEpsilon) {
     parts.push_back(intersect({of, repeat(kAnyByte, 1, kUnbounded)}));
   }

@@ -26,6 +26,7 @@
 #include "base/result.h"
 #include "regex/byte_set.h"
 #include "regex/limits.h"
+#include "regex/words.h"
 
 namespace wick::regex {
 
@@ -47,6 +48,9 @@ enum class ExprKind : std::uint8_t {
   kUnion,         // b children from index a on, ascending ids
   kIntersection,  // the same
   kComplement,    // all strings of bytes that are not in a
+  // What is behind the first max bytes, which are alike, of the words of list a from b to before
+  // min.
+  kWords,
 };
 
 struct Expr {
@@ -55,7 +59,7 @@ struct Expr {
   bool is_positive = true;   // neither ∩ nor ¬ within: then non-empty unless it is kEmptySet
   bool is_text = false;      // every string in it is known to be valid UTF-8
   std::uint32_t a = 0, b = 0;
-  std::uint32_t min = 0, max = 0;          // kRepeat
+  std::uint32_t min = 0, max = 0;          // kRepeat, kWords
   std::uint32_t min_len = 0, max_len = 0;  // bytes: bounds; min_len is exact where is_positive
 };
 
@@ -99,7 +103,7 @@ class ExprPool {
 
   ExprId bytes(const ByteSet& set);
   ExprId literal(std::string_view text);
-  // Any of `texts`, which may be thousands, as a tree over their common prefixes.
+  // Any of `texts`: a tree over their common prefixes, or kWords where they are many.
   ExprId literals(std::span<const std::string_view> texts);
   ExprId concat(ExprId first, ExprId then);
   ExprId concat(std::initializer_list<ExprId> parts);
@@ -136,6 +140,15 @@ class ExprPool {
   }
 
   const ByteSet& set_of(const Expr& e) const noexcept { return sets_[e.a]; }
+
+  const WordList& words_of(const Expr& e) const noexcept { return *words_[e.a]; }
+
+  // What follows `byte` in a kWords.
+  ExprId words_behind(const Expr& e, unsigned char byte);
+  // A kWords of the same list.
+  ExprId words_within(const Expr& e, std::uint32_t from, std::uint32_t to, std::uint32_t skip);
+  // The first of the shortest strings of a kWords.
+  std::string_view shortest_word(const Expr& e) const noexcept;
 
   bool is_nullable(ExprId id) const noexcept { return id != kNoExpr && exprs_[id].is_nullable; }
 
@@ -196,6 +209,8 @@ class ExprPool {
   ExprId add_many(ExprKind kind, std::span<const ExprId> children);
   void measure(Expr& e, std::span<const ExprId> children) const;
   void measure_many(Expr& e, std::span<const ExprId> children) const;
+  void measure_words(Expr& e) const;
+  std::uint32_t words_id(std::shared_ptr<const WordList> words);
   std::uint64_t hash_of(const Expr& e, std::span<const ExprId> children) const noexcept;
   bool equals(const Expr& a, std::span<const ExprId> a_children, const Expr& b) const noexcept;
   bool is_of_base(const Expr& e, std::span<const ExprId> children) const noexcept;
@@ -219,6 +234,8 @@ class ExprPool {
   std::vector<ByteSet> sets_ = {};
   std::vector<std::uint32_t> table_ = {};      // open addressing over the own exprs_, id + 1
   std::vector<std::uint32_t> set_table_ = {};  // the same over sets_
+  std::vector<std::shared_ptr<const WordList>> words_ = {};  // each once; first those of the base
+  std::size_t words_bytes_ = 0;                              // of the own ones
   std::size_t bytes_beside_ = 0;
   ExprId any_character_ = kNoExpr, any_text_ = kNoExpr;
   std::array<ExprId, 256> single_ = {};  // the expression of each byte; 0: none yet

@@ -1,4 +1,4 @@
-// Unions, intersections and trees of literals.
+// Unions, intersections, and lists of words.
 //
 // Derivatives give the same language again and again in slightly different forms; an automaton is
 // small only if these become one id. Beyond the laws of sets (flat, sorted, no duplicates), unions
@@ -6,8 +6,10 @@
 // touch. Both make the union shorter, so normalization ends.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "regex/expr.h"
 
@@ -15,6 +17,7 @@ namespace wick::regex {
 namespace {
 
 constexpr std::size_t kFewParts = 16;
+constexpr ByteSet kAsciiBytes = ByteSet::range(0, 0x7F);
 
 }  // namespace
 
@@ -234,6 +237,7 @@ ExprId ExprPool::intersect(std::span<const ExprId> given) {
 namespace {
 
 constexpr int kMaxTreeDepth = 200;
+constexpr std::size_t kManyWords = 256;
 
 // The texts from `texts`, ascending and each once, without their first `skip` bytes.
 ExprId tree(ExprPool& pool, std::span<const std::string_view> texts, std::size_t skip, int depth) {
@@ -269,7 +273,62 @@ ExprId ExprPool::literals(std::span<const std::string_view> texts) {
   std::vector<std::string_view> sorted(texts.begin(), texts.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  return tree(*this, sorted, 0, 0);
+  if (sorted.size() < kManyWords) return tree(*this, sorted, 0, 0);
+  const auto n = static_cast<std::uint32_t>(sorted.size());
+  const Expr all{.kind = ExprKind::kWords, .a = words_id(std::make_shared<WordList>(sorted))};
+  return all.a == kUnbounded ? kNoExpr : words_within(all, 0, n, 0);
+}
+
+// kUnbounded: out of memory. Its bytes become sets, which tell automata which bytes differ.
+std::uint32_t ExprPool::words_id(std::shared_ptr<const WordList> words) {
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    if (words_[i] == words || *words_[i] == *words) return static_cast<std::uint32_t>(i);
+  }
+  if (!reserve(words->used_bytes())) return kUnbounded;
+  bool is_made = true;
+  words->bytes().for_each([&](unsigned byte) {
+    const ByteSet its = ByteSet::range(byte, byte);
+    is_made = is_made && set_id(its) != kUnbounded;
+  });
+  if (!is_made) return kUnbounded;
+  words_bytes_ += words->used_bytes();
+  words_.push_back(std::move(words));
+  return static_cast<std::uint32_t>(words_.size() - 1);
+}
+
+ExprId ExprPool::words_within(const Expr& e, std::uint32_t from, std::uint32_t to,
+                              std::uint32_t skip) {
+  if (from == to) return kEmptySet;
+  if (from + 1 == to && words_of(e).rest(from, skip).empty()) return kEpsilon;
+  return add({.kind = ExprKind::kWords, .a = e.a, .b = from, .min = to, .max = skip});
+}
+
+ExprId ExprPool::words_behind(const Expr& e, unsigned char byte) {
+  const WordList& words = words_of(e);
+  const std::uint32_t first = e.is_nullable ? e.b + 1 : e.b;
+  const std::uint32_t from = words.lower(first, e.min, e.max, byte);
+  if (from == e.min || words.byte(from, e.max) != byte) return kEmptySet;
+  return words_within(e, from, words.end_of_byte(from, e.min, e.max), e.max + 1);
+}
+
+std::string_view ExprPool::shortest_word(const Expr& e) const noexcept {
+  const WordList& words = words_of(e);
+  std::uint32_t i = e.b;
+  while (words.rest(i, e.max).size() > e.min_len)
+    ++i;
+  return words.rest(i, e.max);
+}
+
+void ExprPool::measure_words(Expr& e) const {
+  const WordList& words = words_of(e);
+  e.min_len = kUnbounded;
+  for (std::uint32_t i = e.b; i < e.min; ++i) {
+    const auto length = static_cast<std::uint32_t>(words.rest(i, e.max).size());
+    e.min_len = std::min(e.min_len, length);
+    e.max_len = std::max(e.max_len, length);
+  }
+  e.is_nullable = e.min_len == 0;
+  e.is_text = (words.bytes() & kAsciiBytes) == words.bytes();
 }
 
 }  // namespace wick::regex

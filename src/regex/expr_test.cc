@@ -4,7 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "regex/automaton.h"
 
@@ -81,6 +87,85 @@ TEST_F(RegexExpr, LiteralsAreATree) {
   }
   EXPECT_EQ(pool.at(tree).min_len, pool.at(list).min_len);
   EXPECT_EQ(pool.at(tree).max_len, 9U);
+}
+
+// Many words are a list, few a tree; the union of trees says what the list must.
+class RegexWords : public testing::Test {
+ protected:
+  RegexWords() {
+    std::mt19937 random(7);
+    const std::string_view parts[] = {"a", "b", "ab", "\xC3\xA9", "\x7F"};
+    while (words.size() < 600) {
+      std::string word;
+      for (std::size_t n = random() % 9; n > 0; --n)
+        word += parts[random() % std::size(parts)];
+      words.insert(word);
+    }
+    const std::vector<std::string_view> all(words.begin(), words.end());
+    list = pool().literals(all);
+    std::vector<ExprId> trees;
+    for (std::size_t i = 0; i < all.size(); i += 100)
+      trees.push_back(pool().literals(std::span(all).subspan(i, 100)));
+    tree = pool().unite(trees);
+  }
+
+  ExprPool& pool() { return automaton.pool(); }
+
+  Automaton automaton;
+  std::set<std::string> words;
+  ExprId list = kNoExpr, tree = kNoExpr;
+};
+
+TEST_F(RegexWords, AListIsTheSameLanguageAsATree) {
+  EXPECT_EQ(pool().at(list).kind, ExprKind::kWords);
+  EXPECT_EQ(pool().at(tree).kind, ExprKind::kUnion);
+  EXPECT_TRUE(*automaton.contains(list, tree));
+  EXPECT_TRUE(*automaton.contains(tree, list));
+  EXPECT_FALSE(*automaton.contains(list, pool().unite({tree, pool().literal("aaaaaaaaaaaa")})));
+  for (const std::string& word : words) {
+    EXPECT_TRUE(*automaton.matches(list, word));
+    EXPECT_EQ(*automaton.matches(list, word + "a"), words.contains(word + "a"));
+    EXPECT_EQ(*automaton.matches(list, word + "\xC3"), false);
+  }
+  EXPECT_EQ(*automaton.shortest(list), *automaton.shortest(tree));
+  const auto found = automaton.shortest_strings(list, words.size() + 1);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(std::set<std::string>(found->begin(), found->end()), words);
+}
+
+TEST_F(RegexWords, AListStandsWithinOtherExpressions) {
+  const ExprId b = pool().literal("b");
+  for (const bool is_small : {false, true}) {
+    const ExprId its = is_small ? pool().words_within(pool().at(list), 3, 9, 0) : list;
+    const ExprId same = is_small ? pool().intersect({its, tree}) : tree;
+    const std::pair<ExprId, ExprId> pairs[] = {
+        {pool().concat(its, b), pool().concat(same, b)},
+        {pool().complement(its), pool().complement(same)},
+        {pool().non_empty(its), pool().non_empty(same)},
+        {pool().unite({its, b}), pool().unite({same, b})}};
+    for (const auto& [x, y] : pairs) {
+      EXPECT_TRUE(*automaton.contains(x, y));
+      EXPECT_TRUE(*automaton.contains(y, x));
+    }
+  }
+}
+
+TEST_F(RegexWords, ListsAreCopiedAndInheritedAsOne) {
+  Automaton other;
+  const ExprId copy = other.pool().copy_of(pool(), list);
+  EXPECT_EQ(other.pool().copy_of(pool(), list), copy);
+  const std::vector<std::string_view> all(words.begin(), words.end());
+  EXPECT_EQ(other.pool().literals(all), copy);
+  EXPECT_EQ(pool().literals(all), list);
+  for (const std::string& word : words) {
+    EXPECT_TRUE(*other.matches(copy, word));
+    EXPECT_EQ(*other.matches(copy, word + "a"), words.contains(word + "a"));
+  }
+  auto base = std::make_shared<ExprPool>();
+  const ExprId inherited = base->literals(all);
+  Automaton heir{ExprPool(std::shared_ptr<const ExprPool>(base))};
+  EXPECT_EQ(heir.pool().literals(all), inherited);
+  EXPECT_TRUE(*heir.matches(inherited, *words.rbegin()));
 }
 
 TEST_F(RegexExpr, NonEmptyTakesOnlyTheEmptyString) {

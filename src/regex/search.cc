@@ -213,6 +213,8 @@ unsigned Automaton::first_of_shortest(ExprId id) const {
   while (true) {
     const Expr& e = pool_.at(id);
     if (e.kind == ExprKind::kBytes) return pool_.set_of(e).plainest();
+    if (e.kind == ExprKind::kWords)
+      return static_cast<unsigned char>(pool_.shortest_word(e).front());
     if (e.kind == ExprKind::kConcat) {
       id = pool_.at(e.a).min_len > 0 ? e.a : e.b;
     } else if (e.kind == ExprKind::kRepeat) {
@@ -232,6 +234,9 @@ void Automaton::append_shortest(ExprId id, std::string& out) const {
     switch (e.kind) {
       case ExprKind::kBytes:
         out.push_back(static_cast<char>(pool_.set_of(e).plainest()));
+        return;
+      case ExprKind::kWords:
+        out += pool_.shortest_word(e);
         return;
       case ExprKind::kConcat:
         append_shortest(e.a, out);

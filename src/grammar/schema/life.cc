@@ -442,7 +442,8 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
     return pool_.either(condition(yes, is_array, names), condition(no, is_array, names));
   }
   of = without_dead_branches(of, is_array, names);
-  // Where all else can be fulfilled at once, nothing depends on which branch is taken.
+  // Where all else can be fulfilled at once, nothing depends on which branch is taken. Hundreds of
+  // kinds of objects are made to exclude each other.
   std::vector<FormulaId> out;
   const auto value_before = [&](const Leaves& others) {
     if (is_array) return item_before(others);
@@ -453,9 +454,11 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
                                   : object_branch(others, names);
     return life == Life::kUnknown ? kNoFormula : life == Life::kLive ? kAlways : kNever;
   };
-  Leaves everything;
-  pool_.leaves_besides(of, everything);
-  if (value_before(everything) == kAlways) return pool_.children_alone(of);
+  if (!has_many_choices(of)) {
+    Leaves everything;
+    pool_.leaves_besides(of, everything);
+    if (value_before(everything) == kAlways) return pool_.children_alone(of);
+  }
   bool is_unknown = false;
   const Choices which = is_array ? Choices::kAll : Choices::kAsking;
   const Life all = branches(of, [&](const Leaves& leaves) {

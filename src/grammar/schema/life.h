@@ -72,6 +72,15 @@ class LifeSearch {
 
   bool has_room(FormulaId of);
 
+  bool has_many_choices(FormulaId of) const noexcept {
+    constexpr std::uint32_t kMany = 128;
+    return pool_.at(of).kind == FormulaKind::kOr && pool_.at(of).n >= kMany;
+  }
+
+  // Makes the formulas that objects of hundreds of kinds need at once: in the first mask within one
+  // they would take most of the time.
+  void prepare_choices();
+
   // All numbers of a formula over numbers, as they are spelled; kNoExpr where one has no such form.
   regex::ExprId numbers(FormulaId of);
 

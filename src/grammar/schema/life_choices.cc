@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "grammar/limits.h"
 #include "grammar/schema/life.h"
 
 namespace wick::grammar {
@@ -56,10 +57,13 @@ class LifeSearch::NamesOfChoices {
     bool is_asked = false;   // whether its demands can be met, which is `demands`
     Life demands = Life::kUnknown;
     std::vector<Asked> asked = {};
+    std::vector<TextId> wanted = {};  // of these the demanded ones
     Leaves others = {};
   };
 
+  using Kind = NameSet::Kind;
   using Pairs = std::vector<std::pair<TextId, std::uint32_t>>;
+  using Places = Pairs;  // of order_among()
 
   template <class T>
   static void sort_once(std::vector<T>& list) {
@@ -84,11 +88,14 @@ class LifeSearch::NamesOfChoices {
       if (f.kind != FormulaKind::kNameAll) {
         choice.is_simple = false;
         add_names_of(leaf);
-      } else if (f.b == kNever && pool.names(f.a).kind == NameSet::Kind::kAllBut)
-        own = &pool.names(f.a).but;
+      } else if (f.b == kNever && (f.a == kAnyName || pool.names(f.a).kind == Kind::kAllBut)) {
+        own = &pool.names(f.a).but;  // of kAnyName none
+      }
     }
-    for (const Asked& one : choice.asked)
+    for (const Asked& one : choice.asked) {
       add_name(one.name, one.order);
+      if (one.is_wanted) choice.wanted.push_back(one.name);
+    }
     if (own == nullptr) {
       open_.push_back(number);
     } else {
@@ -139,9 +146,14 @@ class LifeSearch::NamesOfChoices {
     std::vector<std::uint32_t> numbers = open_;
     for (auto at = first_of(owners_, name); at != owners_.end() && at->first == name; ++at)
       numbers.push_back(at->second);
+    Places places;
     const auto is_sure = [&](std::uint32_t number) {
-      return allows(choices_[number], name, behind.last);
+      return allows(choices_[number], name, behind.last, numbers, places);
     };
+    const auto is_over = [&](std::uint32_t number) {
+      return forbids(choices_[number], name, behind.last);
+    };
+    if (std::all_of(numbers.begin(), numbers.end(), is_over)) return Life::kDead;
     if (std::any_of(numbers.begin(), numbers.end(), is_sure)) return Life::kLive;
     if (!life_.spend(numbers.size())) return Life::kUnknown;
     Leaves all;
@@ -151,31 +163,67 @@ class LifeSearch::NamesOfChoices {
     return life_.of_object(life_.pool_.any_of(all), behind);
   }
 
-  // Whether it is plain to see that `name` may come in this choice. The order of the other choices
-  // that are still open behind it may bind its demands, so the first place of each counts.
-  bool allows(Choice& choice, TextId name, std::uint32_t last) {
-    if (!choice.is_simple) return false;
-    const auto its = std::lower_bound(choice.asked.begin(), choice.asked.end(), name,
-                                      [](const Asked& one, TextId x) { return one.name < x; });
-    if (its == choice.asked.end() || its->name != name) return false;
+  // Whether it is plain to see that `name` may not come in this choice: then something that is
+  // demanded cannot come. Other choices can only make its place earlier.
+  bool forbids(const Choice& choice, TextId name, std::uint32_t last) {
     const FreeNames behind{.came = names_.came, .last = last};
-    const auto may_come = [&](const Asked& one) {
-      return !one.is_wanted || one.name == name ||
-             life_.is_free(behind, one.name, order_of(one.name));
-    };
-    return std::all_of(choice.asked.begin(), choice.asked.end(), may_come) &&
-           demands_of(choice) == Life::kLive && life_of(choice, *its) == Life::kLive;
+    return std::any_of(choice.wanted.begin(), choice.wanted.end(), [&](TextId wanted) {
+      return wanted != name && !life_.is_free(behind, wanted, asked_in(choice, wanted)->order);
+    });
   }
 
-  Life life_of(const Choice& choice, const Asked& one) {
-    return life_.of_value(life_.value_of(choice.others, one.name, {one.value}));
+  // Whether it is plain to see that `name` may come in this choice. The order of the other choices
+  // that are still open behind it may bind its demands, so the first place of each counts: in any
+  // choice, which is found at once, else in those of `numbers`, which alone may have `name`.
+  bool allows(Choice& choice, TextId name, std::uint32_t last,
+              std::span<const std::uint32_t> numbers, Places& places) {
+    if (!choice.is_simple) return false;
+    const FreeNames behind{.came = names_.came, .last = last};
+    const auto may_come = [&](TextId wanted) {
+      return wanted == name || life_.is_free(behind, wanted, order_of(wanted)) ||
+             life_.is_free(behind, wanted, order_among(numbers, wanted, places));
+    };
+    return std::all_of(choice.wanted.begin(), choice.wanted.end(), may_come) &&
+           demands_of(choice) == Life::kLive && life_of(choice, name) == Life::kLive;
+  }
+
+  // The first place of `name` in these choices; order_of(), which may be earlier, where one of them
+  // is not simple.
+  std::uint32_t order_among(std::span<const std::uint32_t> numbers, TextId name, Places& places) {
+    for (const auto& [known, order] : places) {
+      if (known == name) return order;
+    }
+    std::uint32_t out = 0;
+    for (const std::uint32_t number : numbers) {
+      const Choice& choice = choices_[number];
+      const Asked* const its = asked_in(choice, name);
+      if (!choice.is_simple || !life_.spend()) return order_of(name);
+      if (its == nullptr || its->order == 0) continue;
+      out = out == 0 ? its->order : std::min(out, its->order);
+    }
+    places.emplace_back(name, out);
+    return out;
+  }
+
+  static const Asked* asked_in(const Choice& choice, TextId name) {
+    const auto its = std::lower_bound(choice.asked.begin(), choice.asked.end(), name,
+                                      [](const Asked& one, TextId x) { return one.name < x; });
+    return its == choice.asked.end() || its->name != name ? nullptr : &*its;
+  }
+
+  // Of a value of the member `name`.
+  Life life_of(const Choice& choice, TextId name) {
+    const Asked* const its = asked_in(choice, name);
+    Leaves values;
+    if (its != nullptr) values.push_back(its->value);
+    return life_.of_value(life_.value_of(choice.others, name, std::move(values)));
   }
 
   Life demands_of(Choice& choice) {
     if (std::exchange(choice.is_asked, true)) return choice.demands;
     choice.demands = Life::kLive;
-    for (const Asked& one : choice.asked) {
-      if (one.is_wanted && choice.demands == Life::kLive) choice.demands = life_of(choice, one);
+    for (const TextId wanted : choice.wanted) {
+      if (choice.demands == Life::kLive) choice.demands = life_of(choice, wanted);
     }
     return choice.demands;
   }
@@ -188,6 +236,25 @@ class LifeSearch::NamesOfChoices {
   Pairs owners_ = {};                     // by name: the others that may have it
   Pairs orders_ = {};                     // by name: its declared places
 };
+
+void LifeSearch::prepare_choices() {
+  if (pool_.used_bytes() > kMaxFormulaBytes / 2) return;
+  const auto n_formulas = static_cast<FormulaId>(pool_.size());
+  for (FormulaId id = 0; id < n_formulas; ++id) {
+    if (!has_many_choices(id)) continue;
+    const FormulaId typed = pool_.of_type(id, kObjectType);
+    if (typed == kNoFormula || pool_.at(typed).kind != FormulaKind::kOr) continue;
+    const auto its = pool_.children(pool_.at(typed));
+    for (const FormulaId choice : Leaves(its.begin(), its.end())) {
+      for (const FormulaId leaf : parts_of(choice)) {
+        const Formula f = pool_.at(leaf);
+        if (f.kind != FormulaKind::kNameAll) continue;
+        for (const ValueType type : kValueTypes)
+          pool_.of_type(f.b, type);
+      }
+    }
+  }
+}
 
 std::optional<regex::ExprId> LifeSearch::choice_next_names(FormulaId of, FreeNames names) {
   const Formula& f = pool_.at(of);

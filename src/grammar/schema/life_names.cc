@@ -277,17 +277,22 @@ std::vector<LifeSearch::Asked> LifeSearch::asked_of(const Leaves& leaves, Leaves
   std::sort(found.begin(), found.end());
   std::vector<Asked> out;
   out.reserve(found.size());
-  for (const auto& [name, leaf] : found) {
-    if (out.empty() || out.back().name != name) out.push_back({.name = name});
-    Asked& its = out.back();
-    const Formula f = pool_.at(leaf);
-    its.set = f.a;
-    its.value = its.value == kAlways ? f.b : pool_.both(its.value, f.b);
-    if (f.kind == FormulaKind::kNameSome) {
-      its.is_wanted = true;
-    } else if (f.c != 0) {
-      its.order = its.order == 0 ? f.c : std::min(its.order, f.c);
+  Leaves values;
+  for (std::size_t i = 0; i < found.size();) {
+    Asked its{.name = found[i].first};
+    values.clear();
+    for (; i < found.size() && found[i].first == its.name; ++i) {
+      const Formula& f = pool_.at(found[i].second);
+      its.set = f.a;
+      values.push_back(f.b);
+      if (f.kind == FormulaKind::kNameSome) {
+        its.is_wanted = true;
+      } else if (f.c != 0) {
+        its.order = its.order == 0 ? f.c : std::min(its.order, f.c);
+      }
     }
+    its.value = values.size() == 1 ? values[0] : pool_.all_of(values);
+    out.push_back(its);
   }
   return out;
 }

@@ -13,6 +13,7 @@
 
 #include "base/strings.h"
 #include "grammar/constraint.h"
+#include "grammar/limits.h"
 #include "grammar/schema/recognizer.h"
 #include "grammar/shared_strings.h"
 
@@ -187,6 +188,40 @@ TEST(SchemaItems, MasksAllowWhatIsAccepted) {
   while (n_pairs < wanted && !HasFailure()) {
     n_pairs += masks.check(array_schema(random, 2),
                            {.space = JsonStyle::Space(random() % 3), .has_order = true}, random);
+  }
+}
+
+// 300 kinds of objects: kind i has the members "first", "own<i>", "own<i + 1>" and "last", and
+// demands the first, the last or the second one. The value of "first" tells the kinds apart.
+TEST(SchemaNames, AnObjectMayBeOneOfHundreds) {
+  std::string kinds;
+  for (int i = 0; i < 300; ++i) {
+    const std::string own = cat("own", i);
+    const std::string needed = i % 3 == 0 ? "first" : i % 3 == 1 ? "last" : own;
+    kinds += cat(i == 0 ? "" : ",", R"({"type":"object","additionalProperties":false,)",
+                 R"("properties":{"first":{"const":)", i, R"(},")", own, R"(":{},"own)", i + 1,
+                 R"(":{"const":0},"last":{}},"required":[")", needed, R"("]})");
+  }
+  auto made = SchemaRecognizer::parse(cat(R"({"anyOf":[)", kinds, "]}"), {});
+  ASSERT_TRUE(made) << made.error().message;
+  Recognizer& schema = **made;
+  const auto state_behind = [&](std::string_view text) {
+    StateId state = schema.start();
+    for (const char c : text) {
+      schema.begin(kMaskFuel);
+      state = schema.step(state, static_cast<unsigned char>(c));
+    }
+    EXPECT_NE(state, kFailedState) << text;
+    return state;
+  };
+  EXPECT_EQ(state_behind(R"({"own0":)"), kDeadState);    // behind "first"
+  EXPECT_EQ(state_behind(R"({"own300":)"), kDeadState);  // behind "own299"
+  for (int i = 1; i < 300; ++i) {
+    // Where i is divisible by 3, kind i has missed "first", and kind i - 1 its own name.
+    EXPECT_EQ(state_behind(cat(R"({"own)", i, R"(":)")) == kDeadState, i % 3 == 0) << i;
+    const std::string first = cat(R"({"first": )", i, R"(, "own)");
+    EXPECT_TRUE(schema.accepts(state_behind(cat(first, i, R"(": 5, "last": 1})")))) << i;
+    EXPECT_EQ(state_behind(cat(first, i + 2)), kDeadState) << i;
   }
 }
 

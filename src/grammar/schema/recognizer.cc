@@ -37,6 +37,8 @@ Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(JsonDocument sc
   const StateId start = out->if_live(out->machine_.start(), out->life_.of_value(out->wanted(0)));
   if (start == kFailedState) return out->failure();
   out->start_ = start;
+  out->begin(kMaskFuel);
+  out->life_.prepare_choices();
   out->compiled_bytes_ = out->used_bytes();
   return out;
 }
