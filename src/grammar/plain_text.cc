@@ -1,6 +1,7 @@
 #include "grammar/plain_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -76,6 +77,12 @@ std::optional<CharPlace> place_behind(std::string_view bytes) noexcept {
   return place;
 }
 
+// All strings but finitely many.
+bool is_exclusion(const regex::ExprPool& pool, ExprId id) noexcept {
+  const regex::Expr& e = pool.at(id);
+  return e.kind == regex::ExprKind::kComplement && pool.at(e.a).max_len != regex::kUnbounded;
+}
+
 }  // namespace
 
 bool is_plain_text(std::string_view bytes) noexcept {
@@ -134,15 +141,21 @@ ExprId Exclusions::without(regex::Automaton& automaton, ExprId state) {
   if (its.kind != regex::ExprKind::kIntersection) return state;
   const auto children = pool.children(its);
   std::vector<ExprId> kept;
-  for (const ExprId child : children) {
-    const regex::Expr& e = pool.at(child);
-    const bool is_exclusion =
-        e.kind == regex::ExprKind::kComplement && pool.at(e.a).max_len != regex::kUnbounded;
-    if (!is_exclusion) kept.push_back(child);
-  }
+  std::copy_if(children.begin(), children.end(), std::back_inserter(kept),
+               [&](ExprId child) { return !is_exclusion(pool, child); });
   if (kept.size() == children.size()) return state;
   const ExprId out = pool.intersect(kept);
   return out != regex::kNoExpr && goes_on(automaton, out) ? out : state;
+}
+
+ExprId Exclusions::added(regex::Automaton& automaton, ExprId state, ExprId without) {
+  regex::ExprPool& pool = automaton.pool();
+  if (state == without) return regex::kEmptySet;
+  std::vector<ExprId> out;
+  for (const ExprId child : pool.children(pool.at(state))) {
+    if (is_exclusion(pool, child)) out.push_back(pool.at(child).a);
+  }
+  return pool.unite(out);
 }
 
 // Then the language of each live state is infinite, for there are finitely many, and it is not

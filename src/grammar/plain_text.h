@@ -49,6 +49,9 @@ class Exclusions {
   // An expression with the same texts before which it is not dead: any text that leads to an empty
   // language in one of them does in the other. `state` itself where there is no other.
   regex::ExprId without(regex::Automaton& automaton, regex::ExprId state);
+  // The strings that without() adds to `state`, and perhaps others that are in neither.
+  static regex::ExprId added(regex::Automaton& automaton, regex::ExprId state,
+                             regex::ExprId without);
 
  private:
   // Each live state behind it has a next one.

@@ -107,12 +107,17 @@ class Recognizer {
     return kFailedState;
   }
 
-  // Within a string that is an item of an array: the state behind any string that may come. A text
-  // goes on alike behind each of them until it has a byte of the next item, besides the quote that
-  // begins it; or, where `within_array`, one behind the array.
+  // Within a string whose value is compared with others later: the state behind one that is equal
+  // to none. A text goes on alike behind each string until it has a byte of the next item, besides
+  // the quote that begins it; or, where `within_value`, one behind the object or array of the
+  // string. Farther on it goes on at least behind the one that is equal to none.
+  // `within`: in a string that is a document of its own, which may also be one of those that may
+  // not come; `excluded` is what is missing of these (an expression of plain_text()'s automaton).
   struct AnyItem {
     StateId behind;
-    bool within_array;
+    bool within_value;
+    StateId within;
+    regex::ExprId excluded;
   };
 
   virtual std::optional<AnyItem> any_item(StateId state) {

@@ -81,6 +81,8 @@ void TokenMasks::forget_if_full() {
   name_masks_.clear();
   name_mask_ids_.clear();
   item_ends_.clear();
+  for (auto& masks : string_masks_)
+    masks.clear();
   name_texts_.clear();
   behind_names_.clear();
   plain_parts_.clear();

@@ -11,6 +11,7 @@
 // recognizer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -64,6 +65,13 @@ class TokenMasks {
     std::vector<TrieExit> exits = {};
   };
 
+  // What may come behind a string that is compared: texts of TokenTrie::StringEnds, and tokens that
+  // go farther.
+  struct ItemEnds {
+    Signature texts = 0;
+    std::vector<TokenTrie::NameEnd> farther = {};
+  };
+
   // A place on the way to a node. Within plain text, states are made when they are needed.
   struct Step {
     StateId state = kDeadState;
@@ -80,8 +88,9 @@ class TokenMasks {
   const WithinBehind* within_behind(StateId state);
   // Within a string of an array (token_masks_names.cc).
   bool find_in_string(StateId state, const PlainText& text, const Recognizer::AnyItem& item);
-  std::optional<Signature> signature_of_item(const Recognizer::AnyItem& item);
-  void allow_ends(const TokenTrie::Node& quote);
+  const ItemEnds* ends_of(const Recognizer::AnyItem& item);
+  Mask mask_of_strings(const Recognizer::AnyItem& item, const ItemEnds& ends);
+  bool forbid_excluded(const PlainText& text, const Recognizer::AnyItem& item);
   // Within a name.
   bool has_few_texts(StateId state);
   bool find_in_name(StateId state, const OpenName& name);
@@ -92,7 +101,7 @@ class TokenMasks {
   Mask mask_of_names(StateId behind, StateId state);
   std::optional<Signature> signature_of_name(StateId behind);
   const WithinBehind* value_behind_name(StateId state, std::size_t colon);
-  bool walk_own_name(StateId state, std::span<const TokenTrie::NameEnd> ends);
+  bool walk_ends(StateId state, std::span<const TokenTrie::NameEnd> ends);
   std::optional<TokenBits> find_spelled(StateId state);
   Signature signature_of_scratch();
   // Sets the bits of the tokens that may come next; false if the recognizer failed.
@@ -100,6 +109,7 @@ class TokenMasks {
   bool walk_all(StateId state);
   bool walk_each(StateId state);
   void allow(std::span<const TokenId> ids) noexcept;
+  void forbid(TokenId id) noexcept;
   std::optional<SharedStrings::Key> shared_key(const PlainText& text, SharedStrings::Kind kind);
   const MaskPart* plain_part(const PlainText& text);
   Mask mask_of_scratch(const Mask& base);
@@ -138,13 +148,10 @@ class TokenMasks {
   std::unordered_map<StateId, WithinBehind> behind_names_ = {};
   Mask plain_mask_ = {};    // all plain tokens
   TokenBits spelled_ = {};  // tokens of quoted() that go on in any name, as far as it goes
-  std::unordered_map<StateId, Signature> item_ends_ = {};  // by state behind strings
-
-  // Where strings or names that end are not walked on in quoted(): all tokens are allowed that end
-  // one so far, or those that have a text of `ends_` behind it.
-  enum class Quotes : std::uint8_t { kWalked, kAll, kEnds } quotes_ = Quotes::kWalked;
-  const std::vector<std::uint32_t>* end_ids_ = nullptr;  // of TokenTrie::StringEnds
-  Signature ends_ = 0;
+  std::unordered_map<StateId, ItemEnds> item_ends_ = {};   // by state behind strings
+  // By state within the string and texts behind it, outside of a value and within one.
+  std::array<std::unordered_map<std::uint64_t, Mask>, 2> string_masks_ = {};
+  bool allows_quotes_ = false;  // tokens that end a name are not walked on, but allowed
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};

@@ -6,8 +6,9 @@
 // name.
 //
 // In an array whose items must differ the same holds for strings: which of them has come matters
-// from the next item on.
+// from the next item on. What else may come in a string does not depend on which have come.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,55 +27,86 @@ bool has_bit(const TokenBits& bits, std::uint32_t i) noexcept {
 
 }  // namespace
 
-// The tokens of quoted() that end a string with the quote of node `quote`.
-void TokenMasks::allow_ends(const TokenTrie::Node& quote) {
-  const auto tokens = trie_->quoted().tokens_below(quote);
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::uint32_t id = (*end_ids_)[quote.first_token + i];
-    const bool may_come = id < TokenTrie::kNoEnd && has_bit(behind_[ends_], id);
-    if (may_come || id == TokenTrie::kNothing) allow(tokens.subspan(i, 1));
-  }
-}
-
-// False where the recognizer failed.
+// False where the recognizer failed, and within a character.
 bool TokenMasks::find_in_string(StateId state, const PlainText& text,
                                 const Recognizer::AnyItem& item) {
-  const auto ends = signature_of_item(item);
-  if (!ends) return false;
-  recognizer_->begin(kMaskFuel);
-  scratch_.assign(trie_->plain_bits().size(), 0);
-  const MaskPart* const part = plain_part(text);
-  if (part == nullptr) return false;
+  const MaskPart* const plain = plain_part(text);
+  if (plain == nullptr || plain->is_within_character) return false;
+  const ItemEnds* const ends = ends_of(item);
+  if (ends == nullptr) return false;
+  const Mask known = mask_of_strings(item, *ends);
+  if (known == nullptr) return false;
+  scratch_.resize(trie_->plain_bits().size());
+  known->fill(scratch_);
+  base_ = plain->mask;
   recognizer_->begin(kMaskFuel);
   recognizer_->begin_walk();
-  scratch_.assign(trie_->plain_bits().size(), 0);
-  part->mask->fill(scratch_);
-  base_ = part->mask;
-  const TokenTrie::StringEnds& known = trie_->string_ends(item.within_array);
-  end_ids_ = &known.ids;
-  ends_ = *ends;
-  quotes_ = Quotes::kEnds;
-  bool is_found = walk(trie_->quoted(), state, true);
-  quotes_ = Quotes::kWalked;
-  is_found = is_found && walk(known.farther, state, true) &&
-             (!part->is_within_character || walk(trie_->others(), state, true));
+  const bool is_found = forbid_excluded(text, item) && walk_ends(state, ends->farther);
   recognizer_->end_walk();
   return is_found;
 }
 
-std::optional<TokenMasks::Signature> TokenMasks::signature_of_item(
-    const Recognizer::AnyItem& item) {
-  if (const auto known = item_ends_.find(item.behind); known != item_ends_.end())
-    return known->second;
-  const TokenTrie::Tree& tree = trie_->string_ends(item.within_array).behind;
-  recognizer_->begin(kMaskFuel);
-  recognizer_->begin_walk();
-  scratch_.assign(tree.tokens.size() / 64 + 1, 0);
-  const bool is_found = walk(tree, item.behind, true);
-  recognizer_->end_walk();
-  if (!is_found) return std::nullopt;
+// Takes back the tokens that end a string that may not come.
+bool TokenMasks::forbid_excluded(const PlainText& text, const Recognizer::AnyItem& item) {
+  if (item.excluded == regex::kEmptySet) return true;
+  for (const auto& [rest, tokens] : trie_->string_rests()) {
+    regex::ExprId at = item.excluded;
+    for (std::size_t i = 0; i < rest.size() && at != regex::kEmptySet; ++i)
+      at = text.automaton->step(at, static_cast<unsigned char>(rest[i]));
+    if (at == regex::kNoExpr) return false;
+    if (!text.automaton->pool().is_nullable(at)) continue;
+    for (const TokenId token : tokens)
+      forbid(token);
+  }
+  return true;
+}
+
+// The tokens in a string before `ends`, where all strings may come; null where the recognizer
+// failed.
+TokenMasks::Mask TokenMasks::mask_of_strings(const Recognizer::AnyItem& item,
+                                             const ItemEnds& ends) {
+  auto& masks = string_masks_[item.within_value ? 1 : 0];
+  const std::uint64_t key = std::uint64_t{item.within} << 32U | ends.texts;
+  if (const auto known = masks.find(key); known != masks.end()) return known->second;
+  const MaskPart* const value = within(item.within);
+  if (value == nullptr) return nullptr;
+  scratch_.resize(trie_->plain_bits().size());
+  value->mask->fill(scratch_);
+  const std::vector<std::uint32_t>& ids = trie_->string_ends(item.within_value).ids;
+  for (const TrieExit& exit : value->exits) {
+    if (exit.tree != &trie_->quoted()) return nullptr;
+    const TokenTrie::Node& node = exit.tree->nodes[exit.node];
+    const auto tokens = exit.tree->tokens_below(node);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::uint32_t id = ids[node.first_token + i];
+      if (id < TokenTrie::kNoEnd && has_bit(behind_[ends.texts], id)) allow(tokens.subspan(i, 1));
+    }
+  }
   cache_bytes_ += kEntryBytes;
-  return item_ends_[item.behind] = signature_of_scratch();
+  return masks[key] = mask_of_scratch(value->mask);
+}
+
+// Null where the recognizer failed.
+const TokenMasks::ItemEnds* TokenMasks::ends_of(const Recognizer::AnyItem& item) {
+  if (const auto known = item_ends_.find(item.behind); known != item_ends_.end())
+    return &known->second;
+  const TokenTrie::StringEnds& ends = trie_->string_ends(item.within_value);
+  const auto find = [&](const TokenTrie::Tree& tree) {
+    recognizer_->begin(kMaskFuel);
+    recognizer_->begin_walk();
+    scratch_.assign(tree.tokens.size() / 64 + 1, 0);
+    const bool is_found = walk(tree, item.behind, true);
+    recognizer_->end_walk();
+    return is_found;
+  };
+  if (!find(ends.farther)) return nullptr;
+  ItemEnds out;
+  std::copy_if(ends.far_ends.begin(), ends.far_ends.end(), std::back_inserter(out.farther),
+               [&](const TokenTrie::NameEnd& end) { return has_bit(scratch_, end.behind); });
+  if (!find(ends.behind)) return nullptr;
+  out.texts = signature_of_scratch();
+  cache_bytes_ += kEntryBytes + out.farther.size() * sizeof(TokenTrie::NameEnd);
+  return &(item_ends_[item.behind] = std::move(out));
 }
 
 // False where the recognizer failed.
@@ -90,10 +122,8 @@ bool TokenMasks::find_in_name(StateId state, const OpenName& name) {
   for (const std::string& rest : name.own) {
     const auto its = trie_->name_ends().find(rest);
     if (its == trie_->name_ends().end()) continue;
-    for (const TokenTrie::NameEnd& end : its->second) {
-      const auto i = static_cast<std::size_t>(end.token);
-      scratch_[i / 64] &= ~(std::uint64_t{1} << (i % 64));
-    }
+    for (const TokenTrie::NameEnd& end : its->second)
+      forbid(end.token);
   }
   return walk_own_names(state, name);
 }
@@ -103,7 +133,6 @@ bool TokenMasks::find_among_names(StateId state, const PlainText& text, const Op
   const auto spelled = find_spelled(state);
   if (!spelled) return false;
   recognizer_->begin(kMaskFuel);
-  scratch_.assign(trie_->plain_bits().size(), 0);
   const MaskPart* const part = plain_part(text);
   if (part == nullptr) return false;
   TokenBits found(trie_->plain_bits().size());
@@ -156,15 +185,15 @@ bool TokenMasks::walk_own_names(StateId state, const OpenName& name) {
   bool is_found = true;
   for (const std::string& rest : name.own) {
     const auto its = trie_->name_ends().find(rest);
-    if (its != trie_->name_ends().end()) is_found = is_found && walk_own_name(state, its->second);
+    if (its != trie_->name_ends().end()) is_found = is_found && walk_ends(state, its->second);
   }
   is_found = is_found && walk(trie_->behind_members(), state, true);
   recognizer_->end_walk();
   return is_found;
 }
 
-// Tokens that end the same name; those that begin alike are neighbors.
-bool TokenMasks::walk_own_name(StateId state, std::span<const TokenTrie::NameEnd> ends) {
+// Tries tokens one by one; those that begin alike are neighbors.
+bool TokenMasks::walk_ends(StateId state, std::span<const TokenTrie::NameEnd> ends) {
   std::string_view before;
   std::size_t n_alive = 0;  // bytes of `before` behind which path_ has a state
   path_[0].state = state;
@@ -228,9 +257,9 @@ std::optional<TokenBits> TokenMasks::find_spelled(StateId state) {
   recognizer_->begin(kMaskFuel);
   recognizer_->begin_walk();
   scratch_.assign(trie_->plain_bits().size(), 0);
-  quotes_ = Quotes::kAll;
+  allows_quotes_ = true;
   const bool is_found = walk(trie_->quoted(), state, true);
-  quotes_ = Quotes::kWalked;
+  allows_quotes_ = false;
   recognizer_->end_walk();
   exits_ = exits;
   return is_found ? std::optional(scratch_) : std::nullopt;

@@ -13,6 +13,11 @@ void TokenMasks::allow(std::span<const TokenId> ids) noexcept {
   }
 }
 
+void TokenMasks::forbid(TokenId id) noexcept {
+  const auto i = static_cast<std::size_t>(id);
+  scratch_[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+}
+
 // Steps of the recognizer and of the automaton spell dead and failed alike.
 static_assert(kDeadState == regex::kEmptySet && kFailedState == regex::kNoExpr);
 
@@ -56,9 +61,8 @@ bool TokenMasks::walk(const TokenTrie::Tree& tree, std::size_t from, std::size_t
     const TokenTrie::Node& node = tree.nodes[i];
     const Step& at = path_[node.depth];
     Step& next_step = path_[node.depth + 1U];
-    if (quotes_ != Quotes::kWalked && at.is_text && node.byte == '"') {
-      if (quotes_ == Quotes::kAll) allow(tree.tokens_below(node));
-      if (quotes_ == Quotes::kEnds && automaton_->pool().is_nullable(at.rest)) allow_ends(node);
+    if (allows_quotes_ && at.is_text && node.byte == '"') {
+      allow(tree.tokens_below(node));
       i = node.end;
       continue;
     }
@@ -110,6 +114,7 @@ bool TokenMasks::walk_plain(const PlainText& text) {
   regex::Automaton& automaton = *text.automaton;
   const int reach = reach_.of(automaton, text.rest);
   recognizer_->begin(kMaskFuel);  // reach_ has spent some
+  scratch_.assign(trie_->plain_bits().size(), 0);
   if (reach > 0) scratch_ = trie_->plain_bits();
   path_[0].rest = text.rest;
   for (std::size_t i = 0; i < tree.nodes.size();) {

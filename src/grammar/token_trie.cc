@@ -42,15 +42,15 @@ bool may_leave_member(std::string_view text) noexcept {
   return false;
 }
 
-// `text`, which stands behind an item that is a string, may have a byte of the array's next item,
-// besides a quote that begins it, or one behind the array if that is asked.
-bool goes_farther(std::string_view text, bool within_array) noexcept {
+// `text`, which stands behind a string, may have a byte of the next item, besides a quote that
+// begins it, or one behind the array or object if that is asked.
+bool goes_farther(std::string_view text, bool within_value) noexcept {
   bool has_comma = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
     if (has_comma) return c != '"' || i + 1 < text.size();
-    if (c != ',') return within_array && i + 1 < text.size();
+    if (c != ',') return within_value && i + 1 < text.size();
     has_comma = true;
   }
   return false;
@@ -216,24 +216,32 @@ void TokenTrie::build_names() {
   });
 }
 
-void TokenTrie::build_string_ends(StringEnds& out, bool within_array) {
-  std::vector<std::string_view> texts;
+void TokenTrie::build_string_ends(StringEnds& out, bool within_value) {
+  std::vector<std::string_view> texts, far_texts;
   std::size_t end = 0;
   out.ids.assign(quoted_.tokens.size(), kNoEnd);
   for (std::size_t i = 0; i < out.ids.size(); ++i) {
     const std::string_view token = bytes(quoted_.tokens[i]);
-    if (!decoded_name(token, end) || end == 0) continue;
+    const auto rest = decoded_name(token, end);
     const std::string_view text = token.substr(end);
+    if (!rest || end == 0) continue;
+    if (!text.empty() && !may_follow_value(static_cast<unsigned char>(text[0]))) continue;
+    if (!within_value) string_rests_[*rest].push_back(quoted_.tokens[i]);  // once of both
     if (text.empty()) {
       out.ids[i] = kNothing;
-    } else if (goes_farther(text, within_array)) {
-      out.farther.tokens.push_back(quoted_.tokens[i]);
-    } else if (may_follow_value(static_cast<unsigned char>(text[0]))) {
+    } else if (goes_farther(text, within_value)) {
+      const auto at = static_cast<std::uint32_t>(far_texts.size());
+      out.far_ends.push_back({.token = quoted_.tokens[i], .behind = at});
+      far_texts.push_back(text);
+    } else {
       out.ids[i] = static_cast<std::uint32_t>(texts.size());
       texts.push_back(text);
     }
   }
-  build_tree(out.farther, [&](TokenId id) { return bytes(id); });
+  number_texts(out.farther, far_texts, [&](const auto& renumber) {
+    for (NameEnd& its : out.far_ends)
+      its.behind = renumber(its.behind);
+  });
   number_texts(out.behind, texts, [&](const auto& renumber) {
     for (std::uint32_t& id : out.ids) {
       if (id < kNoEnd) id = renumber(id);

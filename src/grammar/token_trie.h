@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,20 +75,26 @@ class TokenTrie {
   // The texts within tokens that begin where a value may be over; its ids number them.
   const Tree& behind() const noexcept { return behind_; }
 
-  // Of the tokens of quoted(), in strings that are items of an array: the texts behind the quote
-  // that ends the string, numbered by the tree's ids; `ids`, by the place of the token in quoted(),
-  // or kNothing where it ends with the quote, or kNoEnd. Not in there are the tokens of `farther`,
-  // which also have a byte of the array's next item, or of what is behind the array where
-  // `within_array`.
+  // Of the tokens of quoted(), in strings that are compared (Recognizer::AnyItem): the texts behind
+  // the quote that ends the string, numbered by the tree's ids; `ids`, by the place of the token in
+  // quoted(), or kNothing where it ends with the quote, or kNoEnd. Not in there are the tokens of
+  // `far_ends`, which also have a byte of the array's next item, or, where `within_value`, of what
+  // is behind the array or object; their texts are in `farther`.
   struct StringEnds {
     Tree behind = {}, farther = {};
     std::vector<std::uint32_t> ids = {};
+    std::vector<NameEnd> far_ends = {};  // in the order of their bytes
   };
 
   static constexpr std::uint32_t kNoEnd = kNothing - 1;
 
-  const StringEnds& string_ends(bool within_array) const noexcept {
-    return string_ends_[within_array ? 1 : 0];
+  const StringEnds& string_ends(bool within_value) const noexcept {
+    return string_ends_[within_value ? 1 : 0];
+  }
+
+  // The tokens that end a string after a rest of it (decoded), by these rests.
+  const std::map<std::string, std::vector<TokenId>>& string_rests() const noexcept {
+    return string_rests_;
   }
 
   // Of the tokens of quoted(): those with which a name goes on but does not end; those that end it
@@ -124,12 +131,13 @@ class TokenTrie {
  private:
   void build_behind();
   void build_names();
-  void build_string_ends(StringEnds& out, bool within_array);
+  void build_string_ends(StringEnds& out, bool within_value);
   TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
 
   Tree plain_ = {}, quoted_ = {}, others_ = {}, behind_ = {};
   Tree behind_names_ = {}, behind_members_ = {};
   std::array<StringEnds, 2> string_ends_ = {};
+  std::map<std::string, std::vector<TokenId>> string_rests_ = {};
   std::vector<TokenId> within_names_ = {};
   std::unordered_map<std::string, std::vector<NameEnd>> name_ends_ = {};
   std::vector<std::uint64_t> plain_bits_ = {};

@@ -113,7 +113,7 @@ std::string array_schema(std::mt19937& random, int depth) {
   if (depth == 0 || random() % 2 == 0) return out;
   const std::string inner = array_schema(random, depth - 1);
   const std::string object =
-      cat(R"({"type":"object","properties":{"a":)", out, R"(,"b":)", inner,
+      cat(R"({"type":"object","properties":{"a":)", out, R"(,"b":)", inner, R"(,"_":)", text(),
           R"(},"additionalProperties":)", random() % 2 == 0 ? "true}" : "false}");
   const std::string item = random() % 2 == 0 ? inner : object;
   return random() % 4 == 0 ? object

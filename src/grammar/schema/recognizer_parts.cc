@@ -106,28 +106,40 @@ bool SchemaRecognizer::asks_all(std::uint32_t frame) {
 
 std::optional<Recognizer::AnyItem> SchemaRecognizer::any_item(StateId id) {
   if (id == kDeadState || id == kFailedState) return std::nullopt;
-  const Place place = states_[id].place;
-  if (place.where != Where::kString || machine_.frame(place.frame).is_root) return std::nullopt;
+  State state = states_[id];
+  const Place place = state.place;
+  if (place.where != Where::kString || place.spelling != Spelling{} ||
+      machine_.frame(place.frame).is_root || machine_.frame(place.frame).pending != 0)
+    return std::nullopt;
   StateId out = facts(place.frame).behind_string;
   if (out == kFailedState) {
     out = behind_string(place.frame);
     facts(place.frame).behind_string = out;
   }
   if (out == kDeadState || out == kFailedState) return std::nullopt;
-  return AnyItem{.behind = out, .within_array = machine_.frame(place.frame).keeps_value};
+  regex::Automaton& automaton = machine_.pool().automaton();
+  const regex::ExprId rest = state.rest;
+  state.rest = exclusions_.without(automaton, rest);
+  const StateId within = state_of(*within_value(state));
+  const regex::ExprId excluded = Exclusions::added(automaton, rest, state.rest);
+  if (within == kFailedState || excluded == regex::kNoExpr) return std::nullopt;
+  return AnyItem{.behind = out,
+                 .within_value = machine_.frame(place.frame).keeps_value,
+                 .within = within,
+                 .excluded = excluded};
 }
 
 // kFailedState where the fuel was used up.
 StateId SchemaRecognizer::behind_string(std::uint32_t id) {
   const JsonMachine::Frame frame = machine_.frame(id);
-  if (!frame.is_array || !frame.keeps_items || frame.pending != 0 || !asks_all(id))
-    return kDeadState;
-  const Place place = machine_.behind_value(id, machine_.value_text("\""));  // the empty string
+  if (!frame.keeps_items || frame.pending != 0 || !asks_all(id)) return kDeadState;
+  // No string is equal to this one, which is no UTF-8.
+  const Place place = machine_.behind_value(id, machine_.value_text("\"\xFF"));
   if (place.where == Where::kFailed) return kFailedState;
   if (place.where == Where::kDead) return kDeadState;
   const FormulaId of = goal(place.frame);
   if (of == kNoFormula) return kFailedState;
-  return life_.has_room(of) ? state_of({.place = place}) : kDeadState;
+  return !frame.is_array || life_.has_room(of) ? state_of({.place = place}) : kDeadState;
 }
 
 std::optional<Recognizer::OpenName> SchemaRecognizer::open_name(StateId id) {
