@@ -8,7 +8,7 @@ document of a schema if SchemaStore's catalog lists its name, if its "$schema" n
 template of CloudFormation, a browser's extension, Swagger, ...). It counts if wick accepts it. Writes to OUT_FOLDER
 
     set20.jsonl, set6.jsonl    {"name", "file": the schema, "texts": [at most 20 or 6 documents]} a line
-    all.jsonl                  the same with all documents found, and "where": their files
+    all.jsonl                  the same with at most 100 documents, and "where": their files
     registry/                  the schemas, for --registry
     packages/                  what was downloaded; what is there is kept
 
