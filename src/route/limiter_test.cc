@@ -257,7 +257,7 @@ TEST_F(LimitedRoute, AFullTargetIsWaitedForOnceTheOtherHasFailed) {
   const std::int64_t begin = clock->now_ms();
   EXPECT_EQ(ask(*router, "auto"), "alpha");
   EXPECT_GE(clock->now_ms() - begin, 59'000);
-  // A rest of a second is shorter than that.
+  // A cooldown of a second is shorter than that.
   clock->pass(62'000);
   EXPECT_EQ(ask(*router, "auto"), "alpha");
   sims[1]->failures = {Failure::kRateLimit};
@@ -268,8 +268,8 @@ TEST_F(LimitedRoute, AFullTargetIsWaitedForOnceTheOtherHasFailed) {
   EXPECT_LT(clock->now_ms() - then, 2000);
 }
 
-// The parallel slot may come before the rest is over, or behind it.
-TEST_F(LimitedRoute, ASlotAndARestAreWaitedForAtTheSameTime) {
+// The parallel slot may come before the cooldown is over, or behind it.
+TEST_F(LimitedRoute, ASlotAndACooldownAreWaitedForAtTheSameTime) {
   options.members[0].limits.parallel = 1;
   options.rules = {{.name = "both", .to = {"alpha", "omega"}, .alias = "both"}};
   const auto router = make_router(options);

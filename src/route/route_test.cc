@@ -244,7 +244,7 @@ TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
 }
 
 // The simulated Retry-After is a second.
-TEST_F(Routed, ATargetThatAsksForARestIsWaitedForBehindAllOthersAlone) {
+TEST_F(Routed, ATargetThatSentRetryAfterIsWaitedForBehindAllOthersAlone) {
   options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
   cloud->failures = {Failure::kRateLimit};
   EXPECT_EQ(ask("auto").completion.text, "local");

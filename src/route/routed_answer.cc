@@ -3,7 +3,7 @@
 // goes on when the ledger has committed it. Everything that ends an attempt goes through book(), so
 // a reservation is settled exactly once. After the first event with content the target is fixed: a
 // second answer could contradict what the reader has seen. Before it, a failure moves on by the
-// table of retry.h, within one deadline for all attempts. A target that asks for a rest is waited
+// table of retry.h, within one deadline for all attempts. A target that sent Retry-After is waited
 // for only when no other one is left.
 #include "route/routed_answer.h"
 
@@ -136,7 +136,7 @@ class RoutedAnswer final : public Answer {
   // passed over. Returns the end if there is none. Where all that is left must be waited for, it
   // waits for the first of it, within the deadline.
   std::optional<DoneEvent> attempt() {
-    return_to_rested();
+    return_to_cooled_down();
     std::optional<std::int64_t> least_wait;  // of those that are at their limits
     const std::size_t n = decision_.candidates.size(), first = at_;
     for (std::size_t i = 0; i < n; ++i, n_retries_ = 0) {
@@ -170,12 +170,12 @@ class RoutedAnswer final : public Answer {
   }
 
   std::optional<DoneEvent> wait_for_first(std::optional<std::int64_t> least_wait) {
-    if (!least_wait && rests_.empty()) return end_with(told_.all_failed(asked_model_));
+    if (!least_wait && cooldowns_.empty()) return end_with(told_.all_failed(asked_model_));
     at_ = 0;
     n_retries_ = 0;
     const bool is_on_wake = least_wait == Limiter::kOnWake;  // which comes before any timer
     std::int64_t until = least_wait && !is_on_wake ? now() + *least_wait : deadline_ms_;
-    for (const Rest& one : rests_)
+    for (const Cooldown& one : cooldowns_)
       until = std::min(until, one.until_ms);
     resume_ms_ = is_on_wake ? 0 : until;
     if (timer_ms_ != until) core_->options.clock->at(until, wake_);
@@ -183,19 +183,20 @@ class RoutedAnswer final : public Answer {
     return std::nullopt;
   }
 
-  // Back to the first candidate whose rest is over, if it may be retried.
-  void return_to_rested() {
-    while (!rests_.empty()) {
-      const auto first =
-          std::min_element(rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) {
-            return std::tie(a.until_ms, a.at) < std::tie(b.until_ms, b.at);
-          });
+  // Back to the first candidate whose cooldown is over, if it may be retried.
+  void return_to_cooled_down() {
+    while (!cooldowns_.empty()) {
+      const auto first = std::min_element(cooldowns_.begin(), cooldowns_.end(),
+                                          [](const Cooldown& a, const Cooldown& b) {
+                                            return std::tie(a.until_ms, a.at) <
+                                                   std::tie(b.until_ms, b.at);
+                                          });
       if (first->until_ms > now()) return;
-      const Rest rest = *first;
-      rests_.erase(first);
-      if (!core_->health(decision_.candidates[rest.at]).take_retry()) continue;
-      at_ = rest.at;
-      n_retries_ = rest.n_retries;
+      const Cooldown one = *first;
+      cooldowns_.erase(first);
+      if (!core_->health(decision_.candidates[one.at]).take_retry()) continue;
+      at_ = one.at;
+      n_retries_ = one.n_retries;
       std::erase(over_, at_);
       return;
     }
@@ -371,15 +372,15 @@ class RoutedAnswer final : public Answer {
     const std::int64_t until =
         now() + pause_ms(n_retries_, report_.retry_after_ms, core_->random(), retry);
     const bool has_time = next == Next::kSame && until < deadline_ms_;
-    const bool asks_for_rest = report_.retry_after_ms > 0;
-    if (has_time && !asks_for_rest && health.take_retry()) {
+    const bool asks_for_cooldown = report_.retry_after_ms > 0;
+    if (has_time && !asks_for_cooldown && health.take_retry()) {
       ++n_retries_;
       resume_ms_ = until;
       core_->options.clock->at(resume_ms_, wake_);
       return true;
     }
-    if (has_time && asks_for_rest)
-      rests_.push_back({.at = at_, .n_retries = n_retries_ + 1, .until_ms = until});
+    if (has_time && asks_for_cooldown)
+      cooldowns_.push_back({.at = at_, .n_retries = n_retries_ + 1, .until_ms = until});
     over_.push_back(at_++);
     n_retries_ = 0;
     return true;  // attempt() ends it if there is no other
@@ -402,8 +403,8 @@ class RoutedAnswer final : public Answer {
             .error = std::move(error)};
   }
 
-  // A candidate that asked for a rest, and is asked again after it if no other one has answered.
-  struct Rest {
+  // A candidate that sent Retry-After: it is asked again after that if no other one has answered.
+  struct Cooldown {
     std::size_t at = 0;
     int n_retries = 0;
     std::int64_t until_ms = 0;
@@ -423,7 +424,7 @@ class RoutedAnswer final : public Answer {
   Health* health_ = nullptr;          // of the last candidate that was asked
   int n_retries_ = 0;
   std::int64_t timer_ms_ = -1;  // of the last timer of wait_for_first()
-  std::vector<Rest> rests_ = {};
+  std::vector<Cooldown> cooldowns_ = {};
   std::vector<std::size_t> over_ = {};  // candidates that failed and are not asked again
   bool is_committed_ = false;
   bool is_text_ = true;            // nothing but text was said

@@ -90,7 +90,7 @@ struct Tier {
   std::uint64_t fails_one_in = 0;
   std::int64_t away_every_ms = 0, away_ms = 0;  // in which it fails each request
   Breaker breaker = {};
-  bool has_asked_for_rest = false;  // its last answer did
+  bool has_asked_for_cooldown = false;  // its last answer did
   int n_asked = 0, n_retries = 0, n_answered = 0;
 };
 
@@ -186,8 +186,8 @@ class Simulation {
       EXPECT_FALSE(outcome_.is_late || is_final(outcome_.failure) ||
                    outcome_.failure == Failure::kNone);
       tier.n_retries += was_asked(at);
-      // Back to a tier, or to the one that asked for a rest: all others come first.
-      if (at < asked_.back() || (was_asked(at) && tier.has_asked_for_rest)) {
+      // Back to a tier, or to the one that sent Retry-After: all others come first.
+      if (at < asked_.back() || (was_asked(at) && tier.has_asked_for_cooldown)) {
         tally.returned += 1;
         for (std::size_t i = 0; i < tiers_.size(); ++i) {
           if (was_asked(i) || i == at || tiers_[i].breaker.is_open(began_ms_)) continue;
@@ -210,7 +210,7 @@ class Simulation {
         left -= kShares[kind++];
       outcome_ = {.failure = static_cast<Failure>(kind), .is_late = (chance >> 44U) % 4 == 0};
     }
-    tier.has_asked_for_rest = outcome_.failure == Failure::kRateLimit;
+    tier.has_asked_for_cooldown = outcome_.failure == Failure::kRateLimit;
     tally.failures[static_cast<std::size_t>(outcome_.failure)] += 1;
     tally.late[static_cast<std::size_t>(outcome_.failure)] += outcome_.is_late;
     return outcome_;
@@ -266,7 +266,7 @@ class Simulation {
   }
 
   // Each tier above the lowest one that was asked, or each one if none was or if a tier was asked
-  // again after a rest, had its turn.
+  // again after a cooldown, had its turn.
   void check_tiers(const Request& request, std::int64_t began_s) {
     const auto lowest = std::max_element(asked_.begin(), asked_.end());
     const std::size_t end = lowest == asked_.end() ? tiers_.size() : *lowest;
@@ -317,7 +317,7 @@ class Simulation {
 
   // Of the request under way: the tiers that were asked, and the last one's outcome.
   std::vector<std::size_t> asked_;
-  // Not asked when a tier was asked again after a rest, though their breakers were closed.
+  // Not asked when a tier was asked again after a cooldown, though their breakers were closed.
   std::vector<std::size_t> owed_;
   test::SimOutcome outcome_ = {};
   std::int64_t began_ms_ = 0, asked_ms_ = 0;
