@@ -114,8 +114,11 @@ bool TokenMasks::walk_plain(const PlainText& text) {
   regex::Automaton& automaton = *text.automaton;
   const int reach = reach_.of(automaton, text.rest);
   recognizer_->begin(kMaskFuel);  // reach_ has spent some
-  scratch_.assign(trie_->plain_bits().size(), 0);
-  if (reach > 0) scratch_ = trie_->plain_bits();
+  if (reach > 0) {
+    scratch_ = trie_->plain_bits();
+  } else {
+    scratch_.assign(trie_->plain_bits().size(), 0);
+  }
   path_[0].rest = text.rest;
   for (std::size_t i = 0; i < tree.nodes.size();) {
     const TokenTrie::Node& node = tree.nodes[i];
