@@ -52,7 +52,7 @@ GITHUB = "raw.githubusercontent.com/"
 PACKAGES = {
     "npm": """
         @angular/pwa@14.2.10 @asyncapi/generator@1.9.14 @cspell/dict-css@4.0.5 @nestjs/cli@9.1.5 @nestjs/schematics@9.0.3
-        @openui5/sap.m@1.109.0 @quasar/app@3.3.3 @sap/generator-fiori @sourcegraph/web-ext@3.0.0-fork.1 @wordpress/block-library@8.0.0
+        @openui5/sap.m@1.109.0 @quasar/app@3.3.3 @sap/generator-fiori@1.32.0 @sourcegraph/web-ext@3.0.0-fork.1 @wordpress/block-library@8.0.0
         ace-builds@1.14.0 ajv@6.12.6 alpaca@1.5.27 angular2@2.0.0-beta.21 angular@1.8.3 api-spec-converter@2.12.0 array-includes@3.1.6
         async@2.6.4 aws-cdk@2.50.0 bootstrap-vue@2.23.1 bootstrap@3.4.1 bower@1.8.14 call-bind@1.0.2 cfn-lint@1.9.7 chart.js@2.9.4
         chrome-extension-cli@1.5.0 chrome-extension-hot-reload@0.2.2 compassql@0.21.2 create-next-app@13.1.1 create-react-app@5.0.1
