@@ -92,6 +92,8 @@ class Compiler {
   void add_members(Facts& facts);
   Facts& facts_of(const Schema& schema);
   bool forbids(const Schema& closed, std::string_view name);
+  bool surely_fit(std::span<const std::string_view> strings, const Schema& schema);
+  bool refuses(const Facts& of, std::span<const std::string_view> strings);
   bool surely_fits(const Facts& facts, const Schema& schema);
   bool excludes(const Facts& has, const Facts& other, const Facts* around, int depth);
   unsigned overlap(const Schema& x, const Schema& y, const Facts* around, int depth);

@@ -1,7 +1,7 @@
 // Whether a value may fit two schemas. oneOf with schemas that exclude each other is a plain anyOf,
 // without the negation of each in all others. What is found out stands in the schemas themselves:
-// types, const and enum, required members, closed objects, `not` of a member's values; through
-// $ref, allOf, anyOf and oneOf. Beside a oneOf, what stands around it counts, too.
+// types, const and enum, required members, closed objects, `not` of strings and of a member's
+// strings; through $ref, allOf, anyOf and oneOf. Beside a oneOf, what stands around it counts, too.
 #include <algorithm>
 
 #include "grammar/limits.h"
@@ -114,8 +114,7 @@ void Compiler::add_facts(Facts& facts, const Schema& schema, int depth) {
       bits |= type_bits(name);
     facts.types &= bits;
   }
-  if (const Json* const value = node.find("const"); value && draft_of(schema) > Draft::k4)
-    add_values(facts, std::span(&value, 1));
+  if (const Json* const value = node.find("const")) add_values(facts, std::span(&value, 1));
   if (const Json* const values = node.find("enum")) {
     std::vector<const Json*> all;
     for (const Json& value : values->items)
@@ -159,6 +158,25 @@ bool Compiler::forbids(const Schema& closed, std::string_view name) {
   return true;
 }
 
+// Whether all `strings` fit `schema`, which says no more than a type and which values it allows.
+bool Compiler::surely_fit(std::span<const std::string_view> strings, const Schema& schema) {
+  const Resource& resource = resource_of(schema);
+  if (!resource.has_applicators || !resource.has_validation) return false;
+  if (!has_only(schema.node(), {"type", "const", "enum"})) return false;
+  const Facts& its = facts_of(schema);
+  if ((its.types & kStringType) == 0) return false;
+  return !its.strings ||
+         std::includes(its.strings->begin(), its.strings->end(), strings.begin(), strings.end());
+}
+
+// Whether `of` allows no string of `strings`, each of which fits something that it must not.
+bool Compiler::refuses(const Facts& of, std::span<const std::string_view> strings) {
+  return std::any_of(of.together.begin(), of.together.end(), [&](const Schema& schema) {
+    const Json* const found = schema.node().find("not");
+    return found != nullptr && surely_fit(strings, within(schema, *found));
+  });
+}
+
 // Whether each object with these facts fits `schema`, which says no more than that members are
 // required and which strings they may be: "not a `type` of these" in a oneOf by `type`.
 bool Compiler::surely_fits(const Facts& facts, const Schema& schema) {
@@ -173,12 +191,11 @@ bool Compiler::surely_fits(const Facts& facts, const Schema& schema) {
   for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i) {
     const Json& member = members->items[i];
     const auto its = facts.members.find(members->keys[i]);
-    if (its == facts.members.end() || !has_only(member, {"const", "enum"})) return false;
-    const auto& all = facts_of(within(schema, member)).strings;
+    if (its == facts.members.end()) return false;
     const auto fits = [&](const Schema& one) {
       const Facts& value = facts_of(one);
-      return value.types == kStringType && value.strings && all &&
-             std::includes(all->begin(), all->end(), value.strings->begin(), value.strings->end());
+      return value.types == kStringType && value.strings &&
+             surely_fit(*value.strings, within(schema, member));
     };
     if (std::none_of(its->second.begin(), its->second.end(), fits)) return false;
   }
@@ -221,7 +238,10 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, const Facts* around
   Facts& a = facts_of(x);
   Facts& b = facts_of(y);
   unsigned bits = a.types & b.types & (around == nullptr ? unsigned{kAllTypes} : around->types);
-  if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~unsigned{kStringType};
+  const bool has_common_string =
+      !(a.strings && b.strings && !share_one(*a.strings, *b.strings)) &&
+      !(a.strings && refuses(b, *a.strings)) && !(b.strings && refuses(a, *b.strings));
+  if (!has_common_string) bits &= ~unsigned{kStringType};
   if ((bits & kObjectType) == 0) return bits;
   // A value that fits both fits one of the choices. Those of `y` come when `x` has none.
   const bool is_first = !a.choices.empty();

@@ -72,6 +72,23 @@ TEST(JsonMachine, HonorsLogic) {
           {R"({"a":1})", R"({"b":1,"a":2})"}}});
 }
 
+// Two parts of a oneOf exclude each other by a `not` only if it refuses all strings of the other.
+TEST(JsonMachine, ReadsNotBesideStrings) {
+  const char* const other = R"({"oneOf":[{"enum":["a"]},{"type":"string","not":{"enum":["b"]}}]})";
+  check({{other, {"\"c\""}, {"\"a\"", "\"b\""}},
+         {R"({"oneOf":[{"enum":["a","b"]},{"not":{"enum":["a"]}}]})", {"\"a\"", "1"}, {"\"b\""}},
+         {R"({"oneOf":[{"enum":["a",1]},{"not":{"enum":["a","b"]}}]})", {"\"a\"", "2"}, {"1"}},
+         {R"({"oneOf":[{"enum":["a"]},{"not":{"enum":["a"],"minLength":2}}]})", {"1"}, {"\"a\""}},
+         {R"({"oneOf":[{"enum":["a"]},{"not":{"enum":["a"],"type":"null"}}]})", {"1"}, {"\"a\""}},
+         {R"({"oneOf":[{"const":"a"},{"not":{"type":["null","string"]}}]})",
+          {"\"a\"", "1"},
+          {"null", "\"b\""}},
+         {R"({"$schema":"http://json-schema.org/draft-04/schema#",)"
+          R"("oneOf":[{"enum":["a"]},{"not":{"const":"b"}}]})",
+          {"1"},
+          {"\"a\"", "\"b\""}}});
+}
+
 TEST(JsonMachine, HonorsArraysAndObjects) {
   check({{R"({"prefixItems":[{"type":"string"}],"items":{"type":"integer"},)"
           R"("contains":{"const":7},"maxContains":2})",
