@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Memory of `wick serve` as a gateway: REQUESTS requests (default 10⁶) over 16 connections to a scripted API (bench/gateways_upstream.mjs), free
-and paid targets in turns. In the middle third the disk of the ledger is full. As root (the ledger is on a tmpfs of its own); needs Node.js and
-`wrk`. The resident memory must be at most 40 MB before the first request. After the first tenth it may grow by 3 MB and no more: rows that wait
-for the disk are bounded. Paid requests are refused while the disk is full and answered afterwards. A line a slice goes to standard error:
+"""Memory of `wick serve` as a gateway: REQUESTS requests (default 10⁶) over 16 connections to a scripted API, free and paid targets in turns. In
+the middle third the disk of the ledger is full. API and clients are bench/gateway_load.cc, built as build/release/bench_gateway_load. As root (the
+ledger is on a tmpfs of its own). The resident memory must be at most 40 MB before the first request. After the first tenth it may grow by 3 MB
+and no more: rows that wait for the disk are bounded. Paid requests are refused while the disk is full and answered afterwards. A line a slice
+goes to standard error:
 
   gateway_memory.py build/release/wick [REQUESTS]
 """
+import json
 import os
 import pathlib
 import re
@@ -19,7 +21,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import serving
 import tiny
 
-UPSTREAM = pathlib.Path(__file__).resolve().parents[2] / "bench/gateways_upstream.mjs"
+LOAD = pathlib.Path(__file__).resolve().parents[2] / "build/release/bench_gateway_load"
 IDLE_MB, GROWTH_MB = 40, 3
 DISK = "512m"  # 10⁶ rows have about 100 MB
 CONFIG = """[[provider]]
@@ -36,11 +38,6 @@ models = [{{ name = "m", input = "0.15 USD/M", output = "0.60 USD/M" }}]
 monthly = "1000000 USD"
 ledger = "{ledger}"
 """
-LUA = """wrk.method = "POST"
-wrk.body = '{"model": "%s", "max_tokens": 16, "messages": [{"role": "user", "content": "Say hello."}]}'
-wrk.headers["Content-Type"] = "application/json"
-"""
-
 
 # VmRSS, or its part RssAnon: heap and stacks, without the program's file and SQLite's shared memory.
 def rss_mb(pid, part="VmRSS"):
@@ -48,13 +45,12 @@ def rss_mb(pid, part="VmRSS"):
 
 
 # Requests of one slice, and how many of them were refused.
-def load(folder, port, model, seconds):
-    lua = folder / "post.lua"
-    lua.write_text(LUA % model)
-    out = subprocess.run(["wrk", "-t1", "-c16", f"-d{seconds}s", "--timeout", "30s", "-s", lua, f"http://127.0.0.1:{port}/v1/chat/completions"],
-                         capture_output=True, text=True, check=True).stdout
-    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
-    return int(re.search(r"(\d+) requests in", out)[1]), int(refused[1]) if refused else 0
+def load(port, model, seconds):
+    body = json.dumps({"model": model, "max_tokens": 16, "messages": [{"role": "user", "content": "Say hello."}]})
+    out = subprocess.run([LOAD, "clients", str(port), "16", str(seconds), "Content-Type: application/json\r\n", body],
+                         capture_output=True, text=True, check=True)
+    answer = json.loads(out.stdout)
+    return answer["requests"] + answer["errors"], answer["errors"]
 
 
 def fill(disk):
@@ -68,7 +64,7 @@ def fill(disk):
 
 def run(wick, wanted, folder, disk):
     home = tiny.Home(wick, folder)
-    upstream = subprocess.Popen(["node", UPSTREAM], stdout=subprocess.PIPE, text=True)
+    upstream = subprocess.Popen([LOAD, "api"], stdout=subprocess.PIPE, text=True)
     config = pathlib.Path(home.environment["XDG_CONFIG_HOME"]) / "wick/config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(CONFIG.format(port=int(upstream.stdout.readline()), ledger=disk / "usage.db"))
@@ -86,7 +82,7 @@ def run(wick, wanted, folder, disk):
                 fill(disk) if is_full else (disk / "filler").unlink()
                 was_full = is_full
             model = "paid/m" if slices % 4 == 3 else "free/m"
-            n, refused = load(folder, server.port, model, 5)
+            n, refused = load(server.port, model, 5)
             done, slices = done + n, slices + 1
             now = rss_mb(server.run.pid)
             print(f"{done} requests, {model}, disk {'full' if is_full else 'free'}: {refused} refused, {now:.1f} MB, "
