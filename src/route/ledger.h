@@ -3,9 +3,9 @@
 // that come at once share one commit. Several processes may use one ledger. Any thread.
 //
 //   WICK_TRY(const auto ledger, Ledger::open({.path = "usage.db"}));
-//   WICK_TRY(const Reservation held, ledger->reserve(charge, budgets, 1200, now));
-//   ledger->settle(held, {.cost = 700, .usage = usage});   // written within 20 ms; what costs
-//                                                          // nothing within a second
+//   WICK_TRY(Reservation held, ledger->reserve(charge, budgets, 1200, now));
+//   ledger->settle(std::move(held), {.cost = 700, .usage = usage});  // written within 20 ms; what
+//                                                                    // costs nothing within 1 s
 //
 // Where such requests come often, some reservations are committed before they come, so that these
 // need not wait for a commit (ledger_ahead.h).
@@ -100,10 +100,6 @@ class Ledger {
   // Of each reservation once. A write that fails is tried again with the next one; of requests that
   // cost nothing, so many wait at most, and later ones are not recorded.
   virtual void settle(Reservation&& held, const Settlement& settlement) = 0;
-
-  void settle(const Reservation& held, const Settlement& settlement) {
-    settle(Reservation(held), settlement);
-  }
 
   virtual Result<void> flush() = 0;
 

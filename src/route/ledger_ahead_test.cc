@@ -61,10 +61,10 @@ class LedgerAhead : public testing::TestWithParam<std::string> {
   bool is_there(Nanos amount, const std::vector<Budget>& for_budgets, std::int64_t unix_s = kNoon) {
     const auto lock = place.lock();
     const auto asked = ledger->ask(charge, for_budgets, amount, unix_s, std::make_shared<Wake>());
-    const auto held = asked->take();
+    auto held = asked->take();
     if (!held) return false;
     EXPECT_TRUE(*held) << to_string(held->error());
-    ledger->settle(**held, {});
+    ledger->settle(std::move(**held), {});
     return true;
   }
 };
@@ -99,8 +99,8 @@ TEST_P(LedgerAhead, SumsAndRowsAreThoseOfTheRequests) {
     EXPECT_LE(one.spare, 6);  // 96
   }
   ASSERT_GT(ahead(), 0);
-  for (const Reservation& one : held)
-    ledger->settle(one, {.cost = 90});
+  for (Reservation& one : held)
+    ledger->settle(std::move(one), {.cost = 90});
   sum += 20 * 90;
   const auto state = ledger->state(budgets[0], kNoon);
   EXPECT_EQ(state->used, sum);
@@ -219,12 +219,12 @@ TEST_P(LedgerAhead, ManyThreadsFillACapAndNeverPassIt) {
     threads.emplace_back([&, t] {
       for (std::uint64_t i = 0; i < 150; ++i) {
         const Nanos amount = 6 + static_cast<Nanos>(splitmix64(t, i) % 3);
-        const auto one = ledger->reserve(t % 2 == 0 ? charge : other, budgets, amount, kNoon);
+        auto one = ledger->reserve(t % 2 == 0 ? charge : other, budgets, amount, kNoon);
         if (!one) continue;
         ASSERT_LE(held.fetch_add(amount) + amount + spent, budgets[0].cap);
         held -= amount;
         spent += amount;
-        ledger->settle(*one, {.cost = amount});
+        ledger->settle(*std::move(one), {.cost = amount});
       }
     });
   }

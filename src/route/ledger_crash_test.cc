@@ -56,10 +56,10 @@ struct Step {  // what a child has seen done, through its pipe
     const std::uint64_t chance = splitmix64(seed, i);
     const auto amount = static_cast<std::uint8_t>(90 + chance % 12);
     const auto cost = static_cast<std::uint8_t>(1 + (chance >> 20U) % (amount - 1U));
-    const auto held = (*ledger)->reserve({.provider = "p", .model = "m"}, budgets, amount, kDay);
+    auto held = (*ledger)->reserve({.provider = "p", .model = "m"}, budgets, amount, kDay);
     if (!held) _exit(3);
     tell({.kind = 'R', .amount = amount, .cost = cost});
-    (*ledger)->settle(*held, {.cost = cost});
+    (*ledger)->settle(*std::move(held), {.cost = cost});
     if (!(*ledger)->flush()) _exit(4);
     tell({.kind = 'S', .amount = amount, .cost = cost});
   }
@@ -174,7 +174,7 @@ TEST_P(LedgerRace, SixtyFourThreadsNeverPassACap) {
       for (int i = 0; i < n; ++i) {
         const Nanos amount =
             1 + static_cast<Nanos>(splitmix64(t, static_cast<std::uint64_t>(i)) % 9);
-        const auto reserved = ledger->reserve({.provider = "p"}, budgets, amount, kDay);
+        auto reserved = ledger->reserve({.provider = "p"}, budgets, amount, kDay);
         if (!reserved) {
           n_refused += 1;
           continue;
@@ -182,7 +182,7 @@ TEST_P(LedgerRace, SixtyFourThreadsNeverPassACap) {
         ASSERT_LE(held.fetch_add(amount) + amount + spent, cap);
         held -= amount;  // first, so that the sum of the two is never too large
         spent += amount - 1;
-        ledger->settle(*reserved, {.cost = amount - 1});
+        ledger->settle(*std::move(reserved), {.cost = amount - 1});
       }
     });
   }
@@ -210,8 +210,8 @@ TEST_P(LedgerRace, ThreeProcessesNeverPassACap) {
     auto ledger = Ledger::open(place.options());
     if (!ledger) _exit(1);
     for (int i = 0; i < n; ++i) {
-      const auto held = (*ledger)->reserve({.provider = "p"}, budgets, 2, kDay);
-      if (held) (*ledger)->settle(*held, {.cost = 2});
+      auto held = (*ledger)->reserve({.provider = "p"}, budgets, 2, kDay);
+      if (held) (*ledger)->settle(*std::move(held), {.cost = 2});
       if (!held && held.error().id != "budget_exceeded") _exit(2);
     }
     _exit((*ledger)->flush() ? 0 : 3);

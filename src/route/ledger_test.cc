@@ -35,12 +35,12 @@ TEST_P(LedgerRules, ReservesSettlesAndNeverPassesACap) {
   EXPECT_EQ(ledger->reserve(openai, budgets, 20, kNoon).error().id, "budget_exceeded");
   ASSERT_TRUE(ledger->reserve(other, budgets, 40, kNoon));
   EXPECT_FALSE(ledger->reserve(other, budgets, 1, kNoon));
-  ledger->settle(*first, {.cost = 10, .usage = {.prompt_tokens = 3}});
+  ledger->settle(Reservation(*first), {.cost = 10, .usage = {.prompt_tokens = 3}});
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 40);
   EXPECT_TRUE(ledger->reserve(openai, budgets, 50, kNoon));
   EXPECT_EQ(ledger->state(budgets[0], kNoon + 86'400)->used, 0);  // the next day
-  ledger->settle(*first, {.cost = 99});                           // twice is once
+  ledger->settle(*std::move(first), {.cost = 99});                // twice is once
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
   const auto usage = ledger->usage(0, true);
   ASSERT_EQ(usage->size(), 1U);
@@ -48,7 +48,7 @@ TEST_P(LedgerRules, ReservesSettlesAndNeverPassesACap) {
   EXPECT_EQ(usage->at(0).prompt_tokens, 3);
   auto alice = ledger->reserve({.provider = "groq", .key = "alice", .tag = "t"}, {}, 5, kNoon);
   ASSERT_TRUE(alice);
-  ledger->settle(*alice, {.cost = 4});
+  ledger->settle(*std::move(alice), {.cost = 4});
   EXPECT_EQ(ledger->usage(0, false)->size(), 2U);
   for (const UsageFilter& of_alice : {UsageFilter{.key = "alice"}, UsageFilter{.tag = "t"}}) {
     const auto rows = ledger->usage(0, false, of_alice);
@@ -62,9 +62,9 @@ TEST_P(LedgerRules, RowsTellThePriceAndThoseOfALedgerWithoutPricesStay) {
   const Charge old{.provider = "p", .model = "m"};
   const auto spend = [&](const Charge& charge) {
     const auto ledger = place.open(true);
-    const auto held = ledger->reserve(charge, {}, 60, kNoon);
+    auto held = ledger->reserve(charge, {}, 60, kNoon);
     ASSERT_TRUE(held) << to_string(held.error());
-    ledger->settle(*held, {.cost = 10});
+    ledger->settle(*std::move(held), {.cost = 10});
   };
   spend(old);
   place.drop_newer();
@@ -91,10 +91,10 @@ TEST_P(LedgerRules, ManyThreadsNeverPassACap) {
   for (int t = 0; t < 16; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 200; ++i) {
-        const auto held = ledger->reserve({.provider = "p"}, budgets, 3, kNoon);
+        auto held = ledger->reserve({.provider = "p"}, budgets, 3, kNoon);
         if (!held) continue;
         n_held += 1;
-        ledger->settle(*held, {.cost = 3});
+        ledger->settle(*std::move(held), {.cost = 3});
       }
     });
   }
@@ -125,7 +125,7 @@ TEST_P(LedgerRules, ReservationsThatAreAskedForNeverPassACap) {
         continue;
       }
       n_held += 1;
-      ledger->settle(**held, {.cost = 3});
+      ledger->settle(std::move(**held), {.cost = 3});
     }
   };
   std::vector<std::thread> threads;
@@ -133,8 +133,8 @@ TEST_P(LedgerRules, ReservationsThatAreAskedForNeverPassACap) {
     threads.emplace_back(work, t);
   for (std::thread& thread : threads)
     thread.join();
-  while (const auto last = ledger->reserve({.provider = "p"}, budgets, 3, kNoon)) {
-    ledger->settle(*last, {.cost = 3});
+  while (auto last = ledger->reserve({.provider = "p"}, budgets, 3, kNoon)) {
+    ledger->settle(*std::move(last), {.cost = 3});
     n_held += 1;
   }
   EXPECT_EQ(n_held, 100);
@@ -157,9 +157,9 @@ TEST_P(LedgerRules, RollingWindowsAddTheirBuckets) {
 TEST_P(LedgerRules, AnyBytesOfAClientAreWritten) {
   const auto ledger = place.open();
   const Charge hostile{.provider = "p", .key = std::string("a\0b", 3), .tag = "\xff'; DROP"};
-  const auto held = ledger->reserve(hostile, {}, 5, kNoon);
+  auto held = ledger->reserve(hostile, {}, 5, kNoon);
   ASSERT_TRUE(held) << to_string(held.error());
-  ledger->settle(*held, {.cost = 4});
+  ledger->settle(*std::move(held), {.cost = 4});
   ASSERT_TRUE(ledger->flush());
   EXPECT_EQ(ledger->usage(0, false)->at(0).cost, 4);
 }
@@ -168,9 +168,9 @@ TEST_P(LedgerRules, TheNextOneReadsTheSameRows) {
   const std::vector<Budget> budgets = {{.name = "all", .cap = 100}};
   {
     const auto ledger = place.open();
-    const auto held = ledger->reserve({.provider = "p", .model = "m"}, budgets, 60, kNoon);
+    auto held = ledger->reserve({.provider = "p", .model = "m"}, budgets, 60, kNoon);
     ASSERT_TRUE(held);
-    ledger->settle(*held, {.cost = 50, .usage = {.prompt_tokens = 7}});
+    ledger->settle(*std::move(held), {.cost = 50, .usage = {.prompt_tokens = 7}});
   }
   const auto ledger = place.open();
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 50);
@@ -190,7 +190,7 @@ TEST(LedgerUnwritable, RowsOfRequestsThatCostNothingWaitWithinABound) {
   const wick::test::TempDir dir;
   const std::string path = (dir.path() / "usage.db").string();
   const auto ledger = *Ledger::open({.path = path, .is_durable = false});
-  const auto held = *ledger->reserve({.provider = "paid"}, {}, 5, kNoon);
+  auto held = *ledger->reserve({.provider = "paid"}, {}, 5, kNoon);
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
   const Database beside(handle);
@@ -201,7 +201,7 @@ TEST(LedgerUnwritable, RowsOfRequestsThatCostNothingWaitWithinABound) {
   execute("ALTER TABLE entry RENAME TO hidden");
   for (int i = 0; i < 50'000; ++i)
     ledger->settle({.unix_s = kNoon, .charge = {.provider = "free", .tag = std::to_string(i)}}, {});
-  ledger->settle(held, {.cost = 4});
+  ledger->settle(std::move(held), {.cost = 4});
   EXPECT_FALSE(ledger->flush());
   EXPECT_FALSE(ledger->reserve({.provider = "paid"}, {}, 5, kNoon));
   execute("ALTER TABLE hidden RENAME TO entry");
@@ -231,13 +231,13 @@ TEST(LedgerThread, WritesWhatCostsNothingLaterOrWithOthersOrInLargeGroups) {
     EXPECT_EQ(n_written(), n);
   };
   const Reservation free{.unix_s = kNoon, .charge = {.provider = "free"}};
-  ledger->settle(free, {});
+  ledger->settle(Reservation(free), {});
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(n_written(), 0);
-  const auto held = *ledger->reserve({.provider = "paid"}, {}, 5, kNoon);  // takes it along
+  auto held = *ledger->reserve({.provider = "paid"}, {}, 5, kNoon);  // takes it along
   wait_for(1);
-  ledger->settle(free, {});
-  ledger->settle(held, {.cost = 4});
+  ledger->settle(Reservation(free), {});
+  ledger->settle(std::move(held), {.cost = 4});
   wait_for(3);
   for (int i = 0; i < 1025; ++i)
     ledger->settle({.unix_s = kNoon + i, .charge = {.provider = "free"}}, {});
@@ -272,10 +272,11 @@ TEST(LedgerThread, WritesOneEntryForAllThatCostNothingInASecond) {
   tagged.charge.tag = "team";
   const Usage usage{.prompt_tokens = 2'000'000'000, .cached_tokens = 3, .generated_tokens = 2};
   for (int i = 0; i < 1000; ++i) {
-    ledger->settle(first, {.usage = usage, .is_estimated = i == 1, .has_failed = i < 4});
-    ledger->settle(tagged, {.usage = usage});
+    ledger->settle(Reservation(first),
+                   {.usage = usage, .is_estimated = i == 1, .has_failed = i < 4});
+    ledger->settle(Reservation(tagged), {.usage = usage});
   }
-  ledger->settle(later, {.usage = usage});
+  ledger->settle(std::move(later), {.usage = usage});
   const auto all = ledger->usage(0, false);
   ASSERT_EQ(all->size(), 1U);
   EXPECT_EQ(all->at(0).requests, 2001);
@@ -553,13 +554,14 @@ TEST_P(LedgerLease, IsRenewedWhileItsProcessLives) {
 
 TEST_P(LedgerLease, CountsInFullWhenItEnds) {
   const auto silent = place.open(true);  // without the thread that renews
-  const auto held = silent->reserve({.provider = "p"}, budgets, 60, kNoon);
+  auto held = silent->reserve({.provider = "p"}, budgets, 60, kNoon);
   ASSERT_TRUE(held);
   std::this_thread::sleep_for(std::chrono::milliseconds(2 * place.lease_ms()));
   const auto other = place.open();
   EXPECT_EQ(other->state(budgets[0], kNoon)->used, 60);
   EXPECT_EQ(other->state(budgets[0], kNoon)->reserved, 0);
-  silent->settle(*held, {.cost = 1});  // too late: it is not known what else this process did
+  // Too late: it is not known what else this process did.
+  silent->settle(*std::move(held), {.cost = 1});
   EXPECT_EQ(other->state(budgets[0], kNoon)->used, 60);
 }
 
@@ -615,12 +617,12 @@ TEST_P(LedgerLease, AServerThatIsDownAtFirstIsTriedAgain) {
 
 TEST_P(LedgerLease, ASessionThatEndsIsMadeAnew) {
   const auto ledger = place.open();
-  const auto held = ledger->reserve({.provider = "p"}, budgets, 10, kNoon);
+  auto held = ledger->reserve({.provider = "p"}, budgets, 10, kNoon);
   ASSERT_TRUE(held);
   place.execute(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid !="
       " pg_backend_pid() AND backend_type = 'client backend'");
-  ledger->settle(*held, {.cost = 9});
+  ledger->settle(*std::move(held), {.cost = 9});
   int n_refused = 0;
   while (!ledger->reserve({.provider = "p"}, budgets, 10, kNoon)) {
     ASSERT_LT(++n_refused, 100);
