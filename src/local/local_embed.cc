@@ -74,6 +74,19 @@ Result<void> check_kind(const DecoderSpec& spec, const EmbedOptions& options) {
   return {};
 }
 
+Result<void> check_made_for_embeddings(const ModelFile& file, const DecoderSpec& spec) {
+  const Metadata& meta = file.metadata();
+  const auto arch = meta.string("general.architecture").value_or("");
+  const auto number = meta.integer(cat(arch, ".pooling_type")).value_or(0);
+  const bool ranks = number == kRankPooling || (spec.encoder && spec.encoder->classifier);
+  if (!ranks && (spec.encoder || number != 0)) return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "no_embedding_model",
+               .message = cat(printable(file.path().string()), " is ",
+                              ranks ? "a cross-encoder" : "a chat model: it has no pooling_type",
+                              ", wanted is an embedding model")};
+}
+
 constexpr std::size_t kTogether = 64;  // texts in the queue at once
 
 }  // namespace
@@ -81,15 +94,8 @@ constexpr std::size_t kTogether = 64;  // texts in the queue at once
 Result<void> check_embedding_model(const std::filesystem::path& path) {
   WICK_TRY(const ModelFile file, open_model(path));
   WICK_TRY(const Arch* const arch, find_arch(file));
-  const auto number = file.metadata().integer(cat(arch->gguf_name, ".pooling_type")).value_or(0);
   WICK_TRY(const DecoderSpec spec, arch->spec(file));
-  const bool ranks = number == kRankPooling || (spec.encoder && spec.encoder->classifier);
-  if (!ranks && (spec.encoder || number != 0)) return {};
-  return Error{.code = ErrorCode::kInvalid,
-               .id = "no_embedding_model",
-               .message = cat(printable(path.string()), " is ",
-                              ranks ? "a cross-encoder" : "a chat model: it has no pooling_type",
-                              ", wanted is an embedding model")};
+  return check_made_for_embeddings(file, spec);
 }
 
 // `tokens_of` makes the prompt of a text, and says where its second text begins.
@@ -135,6 +141,7 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
 // RoBERTa's, without a second token type, two.
 Result<std::vector<Embedding>> LocalModel::embed(const EmbedTexts& request) {
   const EmbedOptions& options = request.options;
+  if (request.only_embedding_model) WICK_DO(check_made_for_embeddings(file_, engine_->spec()));
   using Ids = std::vector<TokenId>;
   const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
   const auto append = [](Ids& to, std::span<const TokenId> from) {

@@ -54,7 +54,7 @@ TEST(SameBitsLocalEncoder, AloneAndAmongHundredTexts) {
   for (const int threads : {1, 2, 3}) {
     const auto model = open_encoder("bert", {.threads = threads});
     ASSERT_NE(model, nullptr);
-    const auto together = model->embed({.texts = texts});
+    const auto together = model->embed({.texts = texts, .only_embedding_model = true});
     ASSERT_TRUE(together) << to_string(together.error());
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const auto alone = model->embed({.texts = std::span(texts).subspan(i, 1)});

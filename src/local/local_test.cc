@@ -71,6 +71,14 @@ TEST(LocalProvider, EmbedsTokensAsTheyAreAndTextsWithTheirEnds) {
   EXPECT_EQ(bad.error().id, "bad_token");
 }
 
+TEST(LocalProvider, AChatModelEmbedsNothingWhereAnEmbeddingModelIsWanted) {
+  Fixture f;
+  const std::vector<std::string> texts = {"abc"};
+  const auto refused = f.provider->embed({.texts = texts, .only_embedding_model = true});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "no_embedding_model");
+}
+
 // What a child of fork() finds while its parent's model computes; its exit status tells.
 int ask_in_a_child(const Fixture& parent, Answer& answer, const std::string& want) {
   ::alarm(30);

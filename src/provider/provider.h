@@ -55,6 +55,7 @@ struct EmbedTexts {  // a request for embeddings
   std::string key = {}, tag = {};  // these three as in Request
   int hops = 0;
   int dimensions = 0;  // of each vector, for remote APIs that shorten them; 0 = the model's
+  bool only_embedding_model = false;  // a local chat model or cross-encoder refuses
   RemoteFields remote_fields = {};
   AnswerReport* report = nullptr;  // remote providers and the router write it
 };

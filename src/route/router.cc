@@ -251,7 +251,8 @@ class RuledRouter final : public Router {
     if (provider == nullptr) return;
     const auto embedded = provider->embed({.model = model,
                                            .texts = std::span(&question->text, 1),
-                                           .options = {.tenant = request.generation.tenant}});
+                                           .options = {.tenant = request.generation.tenant},
+                                           .only_embedding_model = true});
     if (!embedded || embedded->empty()) {
       if (!has_warned_.exchange(true)) {
         log_message(LogLevel::kWarning,

@@ -86,6 +86,7 @@ class Embedder final : public test::SimProvider {
 
   Result<std::vector<Embedding>> embed(const EmbedTexts& request) override {
     EXPECT_EQ(request.model, "e");
+    EXPECT_TRUE(request.only_embedding_model);
     if (fails) return Error{.code = ErrorCode::kNotFound, .id = "model_not_found"};
     const char first = request.texts.front().front();
     const float x = first == 'a' ? 1.F : first == 'A' ? 0.99F : 0.F;
