@@ -249,6 +249,18 @@ TEST(HostileSchema, AShortEndTakesBoundedStepsAndMemory) {
   }
 }
 
+// More members than fit in a document are refused without a search for so many names.
+TEST(HostileSchema, ACountOfMembersThatNoShortEndHasIsSeenAtOnce) {
+  const auto with = [](const char* count) {
+    return cat(R"({"type":"object","patternProperties":{"a":{"type":"integer"},"b":)",
+               R"({"type":"string"},"^c{1,30}$":{}},"minProperties":)", count, "}");
+  };
+  EXPECT_EQ(short_end(with("40")), "found");
+  const long before = test::given_bytes();
+  EXPECT_EQ(short_end(with("1234567890123456789012345678")), "no_short_end");
+  EXPECT_LT(test::given_bytes() - before, 4L << 20U);
+}
+
 // The values of an enum are found once, not for each item that is demanded.
 TEST(HostileSchema, DistinctItemsOfALargeEnumAreFoundOnce) {
   const auto number = [](int i) { return std::to_string(i); };

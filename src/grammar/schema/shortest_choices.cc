@@ -42,17 +42,21 @@ std::optional<std::string> ShortestSearch::text_of(regex::ExprId language) {
   return word && *word && (*word)->size() <= n_spelled ? **word : **any;
 }
 
-// Of the members that must come.
+// Of the members that must come: those with names of their own, or as many as one leaf counts.
 ShortestSearch::Cost ShortestSearch::least_of(const Goal& goal) const {
   if (goal.kind == Kind::kValue) return 1;
-  Cost least = goal.n_first;
-  if (goal.kind == Kind::kArray || goal.of == kNoFormula) return least;
+  if (goal.kind == Kind::kArray || goal.of == kNoFormula) return goal.n_first;
+  Cost of_names = 0, of_counts = 0;
   for (const FormulaId leaf : life_.parts_of(goal.of)) {
     const Formula& f = leaf == kNoFormula ? pool_.at(kNever) : pool_.at(leaf);
-    if (f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one())
-      least += pool_.text_of(pool_.names(f.a).text).size() + kMemberBytes + 1;
+    if (f.kind != FormulaKind::kNameSome) continue;
+    if (pool_.names(f.a).is_one()) {
+      of_names += pool_.text_of(pool_.names(f.a).text).size() + kMemberBytes + 1;
+    } else {
+      of_counts = std::max(of_counts, Cost{f.c} * (kMemberBytes + 1));
+    }
   }
-  return least;
+  return goal.n_first + std::max(of_names, of_counts);
 }
 
 bool ShortestSearch::expand(NodeId id) {
