@@ -140,7 +140,7 @@ class AnthropicDecoder final : public Decoder {
     } else if (type == "content_block_delta") {
       add_delta(count_of(frame, "index"), find(frame, "delta"), out);
     } else if (type == "message_delta") {
-      read_usage(find(frame, "usage"), out);
+      count(find(frame, "usage"), out);
       read_finish(find(frame, "delta"), out);
     } else if (type == "message_stop") {
       out.is_over = true;
@@ -148,19 +148,20 @@ class AnthropicDecoder final : public Decoder {
   }
 
  private:
-  static void read_message(Json message, EventWriter& out) {
+  void read_message(Json message, EventWriter& out) {
     out.model = text_of(message, "model");
-    read_usage(find(message, "usage"), out);
+    read_prompt(find(message, "usage"));
   }
 
   // An answer that is no stream.
-  static void read_whole(Json message, EventWriter& out) {
+  void read_whole(Json message, EventWriter& out) {
     read_message(message, out);
     int index = 0;
     find(message, "content").each([&](Json block) {
       begin_block(index, block, out);
       ++index;
     });
+    count(find(message, "usage"), out);
     read_finish(message, out);
   }
 
@@ -187,20 +188,28 @@ class AnthropicDecoder final : public Decoder {
     if (!reason.empty()) out.finish = finish_of(reason);
   }
 
-  // Counts of the prompt come at the start, those of the answer at the end. Tokens that are read
-  // from or written to a cache are no part of input_tokens.
-  static void read_usage(Json usage, EventWriter& out) {
+  // Counts of the prompt come at the start, and from some again at the end, perhaps as 0. Tokens
+  // that are read from or written to a cache are no part of input_tokens.
+  void read_prompt(Json usage) {
     const auto prompt = count_at(usage, "input_tokens");
-    if (!prompt && !out.usage) return;  // estimated
-    Usage now = out.usage.value_or(Usage{});
-    if (prompt) {
-      now.cached_tokens = count_of(usage, "cache_read_input_tokens");
-      now.prompt_tokens =
-          *prompt + now.cached_tokens + count_of(usage, "cache_creation_input_tokens");
-    }
-    now.generated_tokens = count_of(usage, "output_tokens", now.generated_tokens);
-    out.usage = now;
+    if (!prompt) return;
+    const int cached = count_of(usage, "cache_read_input_tokens");
+    const int all = *prompt + cached + count_of(usage, "cache_creation_input_tokens");
+    if (prompt_ && all < prompt_->prompt_tokens) return;
+    prompt_ = Usage{.prompt_tokens = all, .cached_tokens = cached};
   }
+
+  // Those of the answer come at the end; output_tokens of the start are the first few.
+  void count(Json usage, EventWriter& out) {
+    read_prompt(usage);
+    const auto generated = count_at(usage, "output_tokens");
+    if (!prompt_ || !generated) return;  // estimated
+    Usage counts = *prompt_;
+    counts.generated_tokens = *generated;
+    out.count(counts);
+  }
+
+  std::optional<Usage> prompt_ = {};  // its counts
 };
 
 std::unique_ptr<Decoder> decoder() {

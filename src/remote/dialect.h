@@ -32,11 +32,22 @@ class EventWriter {
  public:
   std::vector<Event> events = {};
   FinishReason finish = FinishReason::kNone;
-  std::optional<Usage> usage = {};
+  std::optional<Usage> usage = {};  // by count()
   std::string model = {};  // as the API calls it
   std::optional<Refusal> refusal = {};
   bool is_over = false;     // the API said so
   std::size_t n_bytes = 0;  // of text, reasoning and arguments
+
+  // Behind the content of the same frame: counts that come before other content are not the last.
+  void count(const Usage& counts) {
+    usage = counts;
+    n_counted_bytes_ = n_bytes;
+  }
+
+  // Whether the API has counted all of the answer.
+  bool is_counted() const noexcept {
+    return usage && n_counted_bytes_ == n_bytes && (usage->generated_tokens > 0 || n_bytes == 0);
+  }
 
   void text(std::string_view text);
   void reasoning(std::string_view text);
@@ -54,6 +65,7 @@ class EventWriter {
   };
 
   std::map<std::int64_t, Open> calls_ = {};
+  std::size_t n_counted_bytes_ = 0;
 };
 
 class Decoder {

@@ -1,4 +1,5 @@
 // Google's Gemini API.
+#include <algorithm>
 #include <map>
 
 #include "base/strings.h"
@@ -150,12 +151,12 @@ class GeminiDecoder final : public Decoder {
  public:
   void add(Json frame, EventWriter& out) override {
     if (out.model.empty()) out.model = text_of(frame, "modelVersion");
-    read_usage(find(frame, "usageMetadata"), out);
     if (!text_of(find(frame, "promptFeedback"), "blockReason").empty())
       out.finish = FinishReason::kContentFilter;
     find(frame, "candidates").each([&](Json candidate) {
       if (count_of(candidate, "index") == 0) read_candidate(candidate, out);
     });
+    read_usage(find(frame, "usageMetadata"), out);
   }
 
  private:
@@ -181,15 +182,18 @@ class GeminiDecoder final : public Decoder {
              arguments ? to_json(arguments) : "{}");
   }
 
-  // Thoughts are no part of the candidates' count.
+  // Thoughts are no part of the candidates' count; the total has both.
   static void read_usage(Json usage, EventWriter& out) {
     const auto prompt = count_at(usage, "promptTokenCount");
     if (!prompt) return;  // estimated
+    const auto candidates = count_at(usage, "candidatesTokenCount");
+    if (!candidates && out.n_bytes > 0) return;
     const int thoughts = count_of(usage, "thoughtsTokenCount");
-    out.usage = Usage{.prompt_tokens = *prompt,
-                      .cached_tokens = count_of(usage, "cachedContentTokenCount"),
-                      .generated_tokens = count_of(usage, "candidatesTokenCount") + thoughts,
-                      .reasoning_tokens = thoughts};
+    out.count({.prompt_tokens = *prompt,
+               .cached_tokens = count_of(usage, "cachedContentTokenCount"),
+               .generated_tokens = std::max(candidates.value_or(0) + thoughts,
+                                            count_of(usage, "totalTokenCount") - *prompt),
+               .reasoning_tokens = thoughts});
   }
 };
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,17 +28,19 @@ inline std::string text_of(const JsonValue* value, std::string_view key) {
   return text_of(find(value, key));
 }
 
+// More tokens than any context has; the sums of all answers of a request fit in an int.
+inline constexpr int kMaxCount = 10'000'000;
+
 // A count of tokens or an index, also written as 7.0; none for negative and too large numbers.
 inline std::optional<int> count_at(const JsonValue* value, std::string_view key) {
-  constexpr int kMost = std::numeric_limits<int>::max();
   const JsonValue* const found = find(value, key);
   if (found == nullptr) return std::nullopt;
   if (const std::int64_t* const whole = found->integer()) {
-    if (*whole < 0 || *whole > kMost) return std::nullopt;
+    if (*whole < 0 || *whole > kMaxCount) return std::nullopt;
     return static_cast<int>(*whole);
   }
   const double* const real = found->number();
-  if (real == nullptr || !(*real >= 0 && *real <= kMost) || *real != std::floor(*real))
+  if (real == nullptr || !(*real >= 0 && *real <= kMaxCount) || *real != std::floor(*real))
     return std::nullopt;
   return static_cast<int>(*real);
 }

@@ -7,11 +7,11 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "chat/json_dom.h"
 #include "chat/limits.h"
 #include "remote/json_frame.h"
+#include "remote/json_read.h"
 
 namespace wick::remote {
 
@@ -115,9 +115,8 @@ std::string text_of(Json value, std::string_view key) {
 }
 
 std::optional<int> to_count(Json value) {
-  constexpr int kMost = std::numeric_limits<int>::max();
   const auto number = value.number();
-  if (!number || !(*number >= 0 && *number <= kMost) || *number != std::floor(*number))
+  if (!number || !(*number >= 0 && *number <= kMaxCount) || *number != std::floor(*number))
     return std::nullopt;
   return static_cast<int>(*number);
 }

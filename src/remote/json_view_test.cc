@@ -36,8 +36,9 @@ TEST(JsonView, CountsAreWholeNumbersThatFit) {
   const auto count = [](Json frame) { return std::to_string(count_of(frame, "n", -1)); };
   EXPECT_EQ(seen(R"({"n":7})", count), "7");
   EXPECT_EQ(seen(R"({"n":7.0})", count), "7");
-  EXPECT_EQ(seen(R"({"n":2147483647})", count), "2147483647");
-  const char* const others[] = {"2147483648", "-1", "7.5", "18446744073709551615", "\"7\"", "null"};
+  EXPECT_EQ(seen(R"({"n":10000000})", count), "10000000");
+  const char* const others[] = {"10000001", "4294967303", "-1",    "7.5",
+                                "18446744073709551615",   "\"7\"", "null"};
   for (const char* const none : others)
     EXPECT_EQ(seen(std::string("{\"n\":") + none + "}", count), "-1") << none;
 }

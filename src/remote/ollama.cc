@@ -131,8 +131,8 @@ class OllamaDecoder final : public Decoder {
       out.finish = FinishReason::kToolCalls;
     const auto generated = count_at(frame, "eval_count");
     if (!generated) return;  // estimated
-    out.usage = Usage{.prompt_tokens = count_of(frame, "prompt_eval_count"),
-                      .generated_tokens = *generated};
+    out.count({.prompt_tokens = count_of(frame, "prompt_eval_count"),
+               .generated_tokens = *generated});
   }
 };
 

@@ -218,18 +218,20 @@ FinishReason finish_of(std::string_view name) {
   return FinishReason::kEos;
 }
 
-// False: there is none. What lacks one of the two counts is none: it is estimated then.
-bool read_usage(Json usage, EventWriter& out) {
-  const auto [prompt, of_prompt, generated, of_generated] =
+// What lacks one of the two counts is none: it is estimated then. Some APIs leave reasoning out of
+// completion_tokens; then it is more than these, or total_tokens has it.
+std::optional<Usage> usage_of(Json usage) {
+  const auto [prompt, of_prompt, generated, of_generated, total] =
       usage.find_all({"prompt_tokens", "prompt_tokens_details", "completion_tokens",
-                  "completion_tokens_details"});
+                      "completion_tokens_details", "total_tokens"});
   const auto n_prompt = to_count(prompt), n_generated = to_count(generated);
-  if (!n_prompt || !n_generated) return false;
-  out.usage = Usage{.prompt_tokens = *n_prompt,
-                    .cached_tokens = count_of(of_prompt, "cached_tokens"),
-                    .generated_tokens = *n_generated,
-                    .reasoning_tokens = count_of(of_generated, "reasoning_tokens")};
-  return true;
+  if (!n_prompt || !n_generated) return std::nullopt;
+  const int n_reasoning = count_of(of_generated, "reasoning_tokens");
+  const int n_together = n_reasoning > *n_generated ? *n_generated + n_reasoning : *n_generated;
+  return Usage{.prompt_tokens = *n_prompt,
+               .cached_tokens = count_of(of_prompt, "cached_tokens"),
+               .generated_tokens = std::max(n_together, to_count(total).value_or(0) - *n_prompt),
+               .reasoning_tokens = n_reasoning};
 }
 
 TokenLogprob logprob_of(Json token) {
@@ -245,10 +247,13 @@ class OpenAiDecoder final : public Decoder {
     const auto [model, usage, x_groq, choices] =
         frame.find_all({"model", "usage", "x_groq", "choices"});
     if (out.model.empty()) out.model = view_of(model);
-    const bool has_usage = read_usage(usage, out) || read_usage(find(x_groq, "usage"), out);
     choices.each([&](Json choice) { read_choice(choice, out); });
+    auto counts = usage_of(usage);
+    if (!counts) counts = usage_of(find(x_groq, "usage"));
+    if (!counts) return;
+    out.count(*counts);
     // Some keep the connection open without a [DONE]. Counts before the end are not the last ones.
-    if (has_usage && out.finish != FinishReason::kNone) out.is_over = true;
+    if (out.finish != FinishReason::kNone) out.is_over = true;
   }
 
  private:

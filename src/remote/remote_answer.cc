@@ -249,9 +249,7 @@ class Stream final : public TransferSink {
   // The last event: once.
   void finish(std::optional<Refusal> refusal) {
     const bool was_sent = first_event_ != 0 || !refusal;
-    const bool is_counted =
-        out_.usage && (out_.usage->generated_tokens > 0 || out_.n_bytes == 0);
-    const bool is_estimated = was_sent && !is_counted;
+    const bool is_estimated = was_sent && !out_.is_counted();
     DoneEvent done{.finish = out_.finish, .usage = usage(is_estimated)};
     if (done.finish == FinishReason::kNone) done.finish = FinishReason::kEos;
     out_.model = without_key(out_.model, endpoint_->key);

@@ -328,6 +328,96 @@ TEST_P(RemoteProvider, UsageThatIsNoneIsEstimatedToo) {
   EXPECT_FALSE(gemini(R"({"promptTokenCount":1,"candidatesTokenCount":3})"));
 }
 
+// An answer of 16 bytes; counts come before its end, or not at the end.
+TEST_P(RemoteProvider, CountsOfAnAnswersBeginningAreNotThoseOfTheAnswer) {
+  const auto is_estimated = [](std::string_view kind, std::vector<std::string> frames) {
+    frames.insert(frames.begin(), test::sse_head());
+    const Asked asked = ask_script(std::move(frames), kind);
+    EXPECT_EQ(asked.whole.completion.text, "12345678 and so") << kind;
+    if (asked.report.is_usage_estimated) {
+      EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 4) << kind;
+    }
+    return asked.report.is_usage_estimated;
+  };
+  const std::string early =
+      sse(R"({"choices":[{"index":0,"delta":{"content":"12345678"}}],)"
+          R"("usage":{"prompt_tokens":9,"completion_tokens":2}})");
+  const std::string last = sse(R"({"usage":{"prompt_tokens":9,"completion_tokens":4}})");
+  EXPECT_TRUE(is_estimated("vllm", {early, chunk(" and so", "stop"), sse("[DONE]")}));
+  EXPECT_FALSE(is_estimated("vllm", {early, chunk(" and so", "stop"), last, sse("[DONE]")}));
+
+  const auto gemini = [](std::string_view text, std::string_view more) {
+    return sse(cat(R"({"candidates":[{"index":0,"content":{"parts":[{"text":")", text, "\"}]}",
+                   more, "}"));
+  };
+  const std::string first = gemini("12345678", R"(}],"usageMetadata":{"promptTokenCount":9,)"
+                                               R"("candidatesTokenCount":2})");
+  const std::string end = R"(,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,)";
+  EXPECT_TRUE(is_estimated("gemini", {first, gemini(" and so", R"(,"finishReason":"STOP"}])")}));
+  EXPECT_TRUE(is_estimated(
+      "gemini", {first, gemini(" and so", cat(end, R"("thoughtsTokenCount":9})"))}));
+  EXPECT_FALSE(is_estimated(
+      "gemini", {first, gemini(" and so", cat(end, R"("candidatesTokenCount":4})"))}));
+
+  const auto anthropic = [&](std::string_view delta) {
+    const auto text = [](std::string_view its) {
+      return sse(cat(R"({"type":"content_block_delta","index":0,"delta":{"text":")", its, "\"}}"));
+    };
+    return is_estimated(
+        "anthropic", {sse(R"({"type":"message_start","message":{"usage":{"input_tokens":9,)"
+                          R"("output_tokens":1}}})"),
+                      text("12345678"), text(" and so"),
+                      sse(cat(R"({"type":"message_delta","delta":{"stop_reason":"end_turn"})",
+                              delta, "}")),
+                      sse(R"({"type":"message_stop"})")});
+  };
+  EXPECT_TRUE(anthropic(""));
+  EXPECT_TRUE(anthropic(R"(,"usage":{"output_tokens":"4"})"));
+  EXPECT_TRUE(anthropic(R"(,"usage":{"output_tokens":-4})"));
+  EXPECT_FALSE(anthropic(R"(,"usage":{"output_tokens":4})"));
+}
+
+TEST_P(RemoteProvider, CountsThatContradictEachOtherAreTheLargerOnes) {
+  const auto counts = [](std::string_view kind, std::vector<std::string> frames) {
+    frames.insert(frames.begin(), test::sse_head());
+    const Usage usage = ask_script(std::move(frames), kind).whole.completion.usage;
+    return std::pair(usage.prompt_tokens, usage.generated_tokens);
+  };
+  const auto openai = [&](std::string_view more) {
+    return counts("vllm", {chunk("a", "stop"), sse(cat(R"({"usage":{"prompt_tokens":9,)",
+                                                       R"("completion_tokens":2)", more, "}}"))});
+  };
+  EXPECT_EQ(openai(R"(,"completion_tokens_details":{"reasoning_tokens":2})"), std::pair(9, 2));
+  EXPECT_EQ(openai(R"(,"completion_tokens_details":{"reasoning_tokens":50})"), std::pair(9, 52));
+  EXPECT_EQ(openai(R"(,"total_tokens":61)"), std::pair(9, 52));
+  EXPECT_EQ(openai(R"(,"total_tokens":5)"), std::pair(9, 2));
+  const auto gemini = [&](std::string_view more) {
+    return counts("gemini", {sse(cat(
+        R"({"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],)",
+        R"("usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2)", more, "}}"))});
+  };
+  EXPECT_EQ(gemini(R"(,"thoughtsTokenCount":3,"totalTokenCount":14)"), std::pair(9, 5));
+  EXPECT_EQ(gemini(R"(,"totalTokenCount":61)"), std::pair(9, 52));
+  // Proxies repeat the counts of the prompt as 0.
+  const auto anthropic = [&](std::string_view begin, std::string_view end) {
+    return counts(
+        "anthropic",
+        {sse(cat(R"({"type":"message_start","message":{"usage":{)", begin, "}}}")),
+         sse(R"({"type":"content_block_delta","index":0,"delta":{"text":"a"}})"),
+         sse(cat(R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{)", end,
+                 "}}")),
+         sse(R"({"type":"message_stop"})")});
+  };
+  EXPECT_EQ(anthropic(R"("input_tokens":9)", R"("input_tokens":0,"output_tokens":2)"),
+            std::pair(9, 2));
+  EXPECT_EQ(anthropic(R"("input_tokens":1)",
+                      R"("input_tokens":4,"cache_read_input_tokens":5,"output_tokens":2)"),
+            std::pair(9, 2));
+  // A sum of two billions and two billions is no number of tokens.
+  EXPECT_GE(anthropic(R"("input_tokens":2000000000,"cache_read_input_tokens":2000000000)",
+                      R"("output_tokens":2)").first, 0);
+}
+
 // Some servers keep the connection open and send no [DONE].
 TEST_P(RemoteProvider, AnAnswerWithItsUsageIsOver) {
   test::ScriptedUpstream open(

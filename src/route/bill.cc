@@ -1,7 +1,5 @@
 #include "route/bill.h"
 
-#include <algorithm>
-
 namespace wick::route {
 
 namespace {
@@ -12,7 +10,8 @@ constexpr std::int64_t kAddedTokens = 4096;
 }  // namespace
 
 bool is_plausible(const Usage& usage, const Facts& facts, int max_tokens) noexcept {
-  return usage.prompt_tokens <= kMostTimes * facts.most_tokens + kAddedTokens &&
+  return usage.prompt_tokens > 0 && usage.cached_tokens <= usage.prompt_tokens &&
+         usage.prompt_tokens <= kMostTimes * facts.most_tokens + kAddedTokens &&
          (max_tokens == 0 || usage.generated_tokens <= kMostTimes * max_tokens + kAddedTokens);
 }
 
@@ -32,12 +31,9 @@ Settlement bill(const Attempt& attempt, const DoneEvent& done, const AnswerRepor
     end.cost = cost_of(price, done.usage);
     return end;
   }
+  // Whatever has come: reasoning may not be shown, and an API goes on when the client has left.
   end.is_estimated = true;
   end.cost = attempt.reserved;
-  const bool may_have_thought = !is_whole && attempt.n_bytes == 0;
-  if (is_told || may_have_thought) return end;
-  const auto bytes = static_cast<std::int64_t>(attempt.n_bytes);
-  end.cost = std::min(end.cost, cost_of(price, attempt.facts.most_tokens, bytes));
   return end;
 }
 

@@ -377,16 +377,20 @@ TEST(Bill, IsWhatWasToldOrAnUpperBound) {
   const Usage told{.prompt_tokens = 20, .generated_tokens = 30};
   const auto kEos = FinishReason::kEos, kError = FinishReason::kError;
   EXPECT_EQ(cost(told, kEos, 40, {}), std::pair(Nanos{50}, false));
-  EXPECT_EQ(cost(told, kEos, 40, {.is_usage_estimated = true}), std::pair(Nanos{540}, true));
+  EXPECT_EQ(cost(told, kEos, 40, {.is_usage_estimated = true}), std::pair(Nanos{600}, true));
   EXPECT_EQ(cost({.prompt_tokens = 9000}, kEos, 40, {}), std::pair(Nanos{600}, true));
-  EXPECT_EQ(cost({.generated_tokens = 4897}, kEos, 40, {}), std::pair(Nanos{600}, true));
-  EXPECT_EQ(cost({.generated_tokens = 4896}, kEos, 40, {}), std::pair(Nanos{4896}, false));
+  const auto with = [](int n) { return Usage{.prompt_tokens = 1, .generated_tokens = n}; };
+  EXPECT_EQ(cost(with(4897), kEos, 40, {}), std::pair(Nanos{600}, true));
+  EXPECT_EQ(cost(with(4896), kEos, 40, {}), std::pair(Nanos{4897}, false));
+  EXPECT_EQ(cost({.generated_tokens = 30}, kEos, 40, {}), std::pair(Nanos{600}, true));
+  EXPECT_EQ(cost({.prompt_tokens = 20, .cached_tokens = 21, .generated_tokens = 30}, kEos, 40, {}),
+            std::pair(Nanos{600}, true));
   EXPECT_EQ(cost({}, FinishReason::kCancelled, 0, {}), std::pair(Nanos{600}, true));
-  EXPECT_EQ(cost({}, FinishReason::kCancelled, 40, {}), std::pair(Nanos{540}, true));
+  EXPECT_EQ(cost({}, FinishReason::kCancelled, 40, {}), std::pair(Nanos{600}, true));
   const Failure network = Failure::kNetwork;
   EXPECT_EQ(cost({}, kError, 0, {.failure = network}).first, 0) << "no connection";
   EXPECT_EQ(cost({}, kError, 0, {.failure = network, .status = 200}).first, 600) << "cut off";
-  EXPECT_EQ(cost({}, kError, 40, {.failure = network, .status = 200}).first, 540);
+  EXPECT_EQ(cost({}, kError, 40, {.failure = network, .status = 200}).first, 600);
   EXPECT_EQ(cost({}, kError, 0, {.failure = Failure::kRateLimit, .status = 429}).first, 0);
   EXPECT_EQ(cost({}, kError, 0, {.failure = Failure::kTimeout}).first, 600);
 }
@@ -676,35 +680,42 @@ TEST_F(Routed, TargetsThatAllRestAreToBeAskedAgainWhenTheFirstOfThemIs) {
   EXPECT_EQ(resting->retry_after_s, 40) << resting->message;
 }
 
-// A model may have thought before it, which an API charges.
-TEST_F(Routed, AClientThatLeavesBeforeAnyTextIsSettledWithTheUpperBound) {
+// A model may have thought before it, and write more than has come; an API charges both.
+TEST_F(Routed, AClientThatLeavesBeforeTheEndIsSettledWithTheUpperBound) {
   options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
   const auto ledger = options.ledger;
-  std::int64_t reserved = 0;
+  for (const std::size_t n_events : {0U, 1U}) {
+    cloud->n_events = n_events;
+    const Nanos before = ledger->state(options.budgets[0], clock->unix_s())->used;
+    Nanos reserved = 0;
+    {
+      const auto router = make_router(options);
+      const auto answer =
+          router->start({.model = "cloud/big", .prompt = std::vector<Message>{{.content = "x"}}});
+      ASSERT_TRUE(answer);
+      EXPECT_EQ((*answer)->poll().has_value(), n_events > 0);
+      reserved = ledger->state(options.budgets[0], clock->unix_s())->reserved;
+    }
+    EXPECT_GT(reserved, 0);
+    const auto state = ledger->state(options.budgets[0], clock->unix_s());
+    EXPECT_EQ(state->reserved, 0);
+    EXPECT_EQ(state->used - before, reserved);
+  }
+}
+
+TEST_F(Routed, AClientThatLeavesWhenTheUsageHasComeIsSettledWithIt) {
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  const auto ledger = options.ledger;
   {
     const auto router = make_router(options);
     const auto answer =
-        router->start({.model = "cloud/big", .prompt = std::vector<Message>{{.content = "x"}}});
-    ASSERT_TRUE(answer);
-    reserved = ledger->state(options.budgets[0], clock->unix_s())->reserved;
-  }
-  EXPECT_GT(reserved, 0);
-  EXPECT_EQ(ledger->state(options.budgets[0], clock->unix_s())->used, reserved);
-}
-
-TEST_F(Routed, AClientThatLeavesIsSettledAndStopsItsUpstream) {
-  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
-  const auto ledger = options.ledger;
-  {
-    const auto router = make_router(options);
-    auto answer =
         router->start({.model = "cloud/big", .prompt = std::vector<Message>{{.content = "x"}}});
     ASSERT_TRUE(answer);
     ASSERT_TRUE((*answer)->poll());
   }
   const auto state = ledger->state(options.budgets[0], clock->unix_s());
   EXPECT_EQ(state->reserved, 0);
-  EXPECT_GT(state->used, 0);
+  EXPECT_EQ(state->used, 1000 * (7 + 5));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class RoutedAnswer final : public Answer {
   ~RoutedAnswer() override {
     leave_asked();
     if (inner_ == nullptr) return;
-    settle({.finish = FinishReason::kCancelled}, {});
+    settle_rest();
     health_->left(now());
     core_->limiter(candidate()).end(pass_, pass_.tokens);
   }
@@ -384,6 +384,21 @@ class RoutedAnswer final : public Answer {
     over_.push_back(at_++);
     n_retries_ = 0;
     return true;  // attempt() ends it if there is no other
+  }
+
+  // Of a reader that leaves: what has come may already be the whole answer, with its usage.
+  void settle_rest() {
+    DoneEvent done{.finish = FinishReason::kCancelled};
+    AnswerReport report;
+    while (std::optional<Event> event = is_paid() ? inner_->poll() : std::nullopt) {
+      n_bytes_ += content_bytes(*event);
+      auto* const last = std::get_if<DoneEvent>(&*event);
+      if (last == nullptr) continue;
+      done = std::move(*last);
+      report = inner_->report();
+      break;
+    }
+    settle(done, report);
   }
 
   void settle(const DoneEvent& done, const AnswerReport& report) {

@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -69,6 +70,7 @@ class SimProvider : public Provider {
   std::string name_ = {};
   std::deque<Failure> failures = {};  // of the next requests
   std::vector<std::string> ignored = {};
+  std::size_t n_events = 100;  // of an answer that come, at most
   bool fails_after_content = false, tells_usage = true, is_quick = false;
   // How a request ends that `failures` says nothing of, by 64 random bits; empty: it is answered.
   std::function<SimOutcome(std::uint64_t chance)> plan = {};
@@ -133,6 +135,7 @@ inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request& request
     if (failure == Failure::kRateLimit) report.retry_after_ms = 1000;
   }
   events.emplace_back(std::move(done));
+  events.resize(std::min(events.size(), n_events));
   if (wake != nullptr) wake->set();
   return std::unique_ptr<Answer>(
       std::make_unique<SimAnswer>(std::move(wake), std::move(events), std::move(report)));

@@ -342,7 +342,7 @@ void expect_all_kinds(const Tally& tally, const std::vector<Tier>& tiers, int n)
 
 TEST(RouteSimulation, BudgetsAreNeverOverspentAndNothingIsRetriedBehindContent) {
   Tally all;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     Simulation simulation(seed, 5000, 12);
     simulation.run();
     if (HasFatalFailure()) return;

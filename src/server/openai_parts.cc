@@ -22,7 +22,7 @@ void UsageSum::add(const Usage& one, bool is_first_of_prompt) {
 
 void write_usage(JsonOut& json, const Usage& u) {
   json.raw(R"({"prompt_tokens":)", u.prompt_tokens, R"(,"completion_tokens":)", u.generated_tokens,
-           R"(,"total_tokens":)", u.prompt_tokens + u.generated_tokens,
+           R"(,"total_tokens":)", std::int64_t{u.prompt_tokens} + u.generated_tokens,
            R"(,"prompt_tokens_details":{"cached_tokens":)", u.cached_tokens,
            R"(},"completion_tokens_details":{"reasoning_tokens":)", u.reasoning_tokens,
            R"(,"accepted_prediction_tokens":)", u.accepted_tokens,
