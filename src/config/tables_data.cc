@@ -193,7 +193,11 @@ const ConfigTable& model_fields() {
       .fields = {
           text("name", "the provider's name of the model", true),
           whole("context", kMaxTokens, "context size in tokens; 0 = not known"),
-          whole("max_tokens", kMaxTokens, "max_tokens of requests without one"),
+          {.key = "max_tokens",  // without one the cost of an answer would have no bound
+           .kind = FieldKind::kWhole,
+           .help = "max_tokens of requests without one, at least 1",
+           .min = 1,
+           .max = kMaxTokens},
           of(FieldKind::kPrice, "input", "price of a million prompt tokens"),
           of(FieldKind::kPrice, "output", "price of a million generated tokens"),
           of(FieldKind::kPrice, "cached", "price of a million cached prompt tokens"),

@@ -47,7 +47,8 @@ Nanos nanos_of(__int128 picos) noexcept {
 }  // namespace
 
 Nanos cost_of(const Price& price, std::int64_t input_tokens, std::int64_t output_tokens) noexcept {
-  return nanos_of(__int128{price.input} * std::max<std::int64_t>(input_tokens, 0) +
+  const std::int64_t dearest = std::max(price.input, price.cached);  // any of them may be cached
+  return nanos_of(__int128{dearest} * std::max<std::int64_t>(input_tokens, 0) +
                   __int128{price.output} * std::max<std::int64_t>(output_tokens, 0));
 }
 

@@ -23,7 +23,7 @@ struct Price {  // pico-dollars (10^-12) for a token
   bool is_free() const noexcept { return input == 0 && output == 0 && cached <= 0; }
 };
 
-// At most kMaxNanos. Negative counts are none.
+// At most kMaxNanos. Negative counts are none. Without usage it is the most that they may cost.
 Nanos cost_of(const Price& price, const Usage& usage) noexcept;
 Nanos cost_of(const Price& price, std::int64_t input_tokens, std::int64_t output_tokens) noexcept;
 

@@ -30,6 +30,7 @@ TEST(Money, IsExactAndRoundedUp) {
             (6 * 150'000 + 4 * 75'000 + 2 * 600'000) / 1000);
   EXPECT_EQ(cost_of({.input = kMaxNanos}, 1 << 30, 0), kMaxNanos);
   EXPECT_EQ(cost_of(price, -5, -5), 0);
+  EXPECT_EQ(cost_of({.input = 1000, .cached = 4000}, 5, 0), 20);  // all may be cached
   EXPECT_EQ(to_text(price), "input 0.15 cached 0.075 output 0.6 USD/M");
   EXPECT_EQ(to_text(Price{.input = 1, .output = 15'000'000}), "input 0.000001 output 15 USD/M");
   EXPECT_EQ(to_dollars(1'230'000), "0.001230");

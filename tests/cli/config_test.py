@@ -184,7 +184,8 @@ class Config(unittest.TestCase):
     def test_the_schema_refuses_what_the_reader_refuses(self):
         schema = self.schema()
         good = '[[provider]]\nname = "openai"\n'
-        for more in ('weight = 0', 'kind = "x"', 'parallel = -1', 'nme = "x"', 'models = [{ context = 5 }]', 'models = [{ name = "m", input = "1 EUR/M" }]',
+        for more in ('weight = 0', 'kind = "x"', 'parallel = -1', 'nme = "x"', 'models = [{ context = 5 }]', 'models = [{ name = "m", max_tokens = 0 }]',
+                     'models = [{ name = "m", input = "1 EUR/M" }]',
                      'key_env = 5', 'total_s = 90000', '[[route]]\nto = 5', '[[route]]\nto = "*"\nstrategy = "fast"', '[route]\nto = "*"',
                      '[[route]]\nto = "*"\nwhen = { token_over = 5 }', '[alias]\nx = 5', '[budget]\nweekly = "5 USD"', '[budget]\ndaily = "5 EUR"',
                      '[limits]', '[response_cache]\nsimilarity = 0.5', '[remote]\nmodels = []', '[fallback]\nmonthly_budget = "5"',
