@@ -49,7 +49,7 @@ std::size_t LifeSearch::used_bytes() const noexcept {
 // The choices of ∨ come last, those with the fewest parts first: by then a leaf may have made a
 // choice needless.
 Life LifeSearch::expand(Leaves todo, Leaves leaves, Leaves choices, Choices which,
-                        const std::function<Life(const Leaves&)>& is_found) {
+                        const Branch& is_found, const Branch& life_of) {
   bool is_new = leaves.empty() && choices.empty();  // then the parts of one ∧ are new ones
   while (!todo.empty()) {
     if (!spend()) return Life::kUnknown;
@@ -83,17 +83,22 @@ Life LifeSearch::expand(Leaves todo, Leaves leaves, Leaves choices, Choices whic
   for (const FormulaId part : parts) {
     if (n_choices_ >= kMaxBranchDepth) return Life::kUnknown;
     ++n_choices_;
-    life = either(life, expand({part}, leaves, choices, which, is_found));
+    life = either(life, expand({part}, leaves, choices, which, is_found, life_of));
     --n_choices_;
     if (life == Life::kLive) return life;
+    if (part == parts.front() && life_of && life_of(leaves) == Life::kDead) return Life::kDead;
   }
   return life;
 }
 
-Life LifeSearch::branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found,
-                          Choices which) {
+Life LifeSearch::branches(FormulaId of, const Branch& is_found, Choices which) {
+  return live_branches(of, is_found, nullptr, which);
+}
+
+Life LifeSearch::live_branches(FormulaId of, const Branch& is_found, const Branch& life_of,
+                               Choices which) {
   if (of == kNever) return Life::kDead;
-  return expand({of}, {}, {}, which, is_found);
+  return expand({of}, {}, {}, which, is_found, life_of);
 }
 
 // Values in values: an answer "dead" that leaned on a value that is still open is not kept.
@@ -186,11 +191,12 @@ Life LifeSearch::of_object(FormulaId of, FreeNames names) {
   }
   const int outer = open_from_;
   open_from_ = 1 << 30;
-  const Life life = branches(without_dead_branches(of, false, names), [&](const Leaves& leaves) {
+  const Branch life_of = [&](const Leaves& leaves) {
     Leaves others;
     const Life child = of_value(children_of(leaves, others));
     return child == Life::kLive ? object_branch(others, names) : child;
-  });
+  };
+  const Life life = live_branches(without_dead_branches(of, false, names), life_of, life_of);
   if (life == Life::kLive || (life == Life::kDead && open_from_ == 1 << 30))
     objects_.add(of, names, static_cast<std::uint32_t>(life));
   open_from_ = std::min(outer, open_from_);
@@ -355,13 +361,14 @@ Life LifeSearch::of_array(FormulaId of) {
     const Life life = of_array(yes);
     return life == Life::kLive ? life : either(life, of_array(no));
   }
-  return branches(without_dead_branches(of, true, {}), [&](const Leaves& leaves) {
+  const Branch life_of = [&](const Leaves& leaves) {
     Leaves others;
     const FormulaId item = children_of(leaves, others);
     const Life child = of_value(item);
     if (child != Life::kLive) return child;
     return item == kAlways ? array_branch(others) : of_value(pool_.both(item, item_before(others)));
-  });
+  };
+  return live_branches(without_dead_branches(of, true, {}), life_of, life_of);
 }
 
 std::size_t LifeSearch::demand_of_array(const Leaves& leaves, bool& is_alike,
@@ -461,19 +468,35 @@ FormulaId LifeSearch::new_condition(FormulaId of, bool is_array, FreeNames names
   }
   bool is_unknown = false;
   const Choices which = is_array ? Choices::kAll : Choices::kAsking;
-  const Life all = branches(of, [&](const Leaves& leaves) {
-    Leaves others;
-    children_of(leaves, others);
+  std::vector<Leaves> enough;  // what branches ask of the value if they ask nothing else
+  const auto asks_of = [&](const Leaves& leaves, Leaves& others) {
     Leaves asks;
-    std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(asks),
-                 [&](FormulaId leaf) { return pool_.at(leaf).kind == FormulaKind::kChild; });
+    for (const FormulaId leaf : leaves)
+      (pool_.at(leaf).kind == FormulaKind::kChild ? asks : others).push_back(leaf);
+    std::sort(asks.begin(), asks.end());
+    return asks;
+  };
+  // Branches that ask more than another are of no use.
+  const Branch life_of = [&](const Leaves& leaves) {
+    Leaves others;
+    const Leaves asks = asks_of(leaves, others);
+    const bool asks_more = std::any_of(enough.begin(), enough.end(), [&](const Leaves& less) {
+      return std::includes(asks.begin(), asks.end(), less.begin(), less.end());
+    });
+    return asks_more || value_before(others) == kNever ? Life::kDead : Life::kUnknown;
+  };
+  const Branch is_found = [&](const Leaves& leaves) {
+    Leaves others;
+    Leaves asks = asks_of(leaves, others);
     const FormulaId before = value_before(others);
     if (before == kNoFormula) is_unknown = true;
     const FormulaId children = pool_.both(pool_.all_of(asks), pool_.child(before));
     if (!is_unknown && children != kNever) out.push_back(children);
+    if (before == kAlways) enough.push_back(std::move(asks));
     const bool is_enough = is_unknown || children == kAlways;
     return is_enough ? Life::kLive : Life::kDead;
-  }, which);
+  };
+  const Life all = live_branches(of, is_found, life_of, which);
   if (is_unknown || all == Life::kUnknown) return kNoFormula;
   return pool_.any_of(out);
 }

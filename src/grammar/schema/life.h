@@ -129,11 +129,15 @@ class LifeSearch {
   // The ∨ that branches() takes apart; others stay leaves.
   enum class Choices : std::uint8_t { kAll, kAsking /* about the value in progress */ };
 
+  using Branch = std::function<Life(const Leaves&)>;
+
   // Calls `is_found` for the branches of `of` until it says kLive.
-  Life branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found,
-                Choices which = Choices::kAll);
-  Life expand(Leaves todo, Leaves leaves, Leaves choices, Choices which,
-              const std::function<Life(const Leaves&)>& is_found);
+  Life branches(FormulaId of, const Branch& is_found, Choices which = Choices::kAll);
+  // The same, but not for branches that share leaves which are dead by `life_of`.
+  Life live_branches(FormulaId of, const Branch& is_found, const Branch& life_of,
+                     Choices which = Choices::kAll);
+  Life expand(Leaves todo, Leaves leaves, Leaves choices, Choices which, const Branch& is_found,
+              const Branch& life_of);
   bool is_met(FormulaId choice, const Leaves& leaves) const;
   bool split(FormulaId of, FormulaId& yes, FormulaId& no);
   FormulaId taken(FormulaId demand, TextId name);
