@@ -9,8 +9,9 @@
 // thread does so. Each counter is read and written once in it (Counters). Settlements wait up to
 // 20 ms for a reservation to go with; losing one in a crash only leaves its amount reserved.
 // Requests that cost nothing wait longer, up to a second: with one commit each 20 ms an fsync was
-// under way half of the time. Those of one second with the same charge share an entry: one takes
-// 20 thousand instructions, so that a group of 1,024 kept requests waiting.
+// under way half of the time. Those of one second with the same charge share an entry, and so do
+// those of one second that were reserved ahead together: one takes 20 thousand instructions, so
+// that a group of 1,024 kept requests waiting.
 //
 // Reservations ahead (ledger_ahead.h). Where requests of one kind come often, the transactions make
 // reservations for those to come; one that is there is taken without a commit. None is the reason
@@ -63,6 +64,12 @@ struct Wanted {  // a reservation that waits for its commit
 struct Settled {
   Reservation held;  // its id 0: of requests that cost nothing
   EntrySums sums;
+
+  void add(const Reservation& more, const EntrySums& its_sums) noexcept {
+    held.amount += more.amount;
+    held.spare += more.spare;
+    sums.add(its_sums);
+  }
 };
 
 Error exceeded(const Budget& budget, const BudgetState& now, Nanos amount) {
@@ -107,7 +114,7 @@ class GroupLedger final : public Ledger {
 
   Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets, Nanos amount,
                               std::int64_t unix_s) override {
-    if (amount <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
+    if (amount <= 0) return Reservation{.unix_s = unix_s, .origin = origin_of(charge)};
     if (auto held = take_ahead(charge, budgets, amount, unix_s)) return *std::move(held);
     const auto wanted = std::make_shared<Wanted>(
         Wanted{.charge = charge,
@@ -153,12 +160,13 @@ class GroupLedger final : public Ledger {
   }
 
   void settle(Reservation&& held, const Settlement& settlement) override {
-    bool is_news = false;  // else the thread has its time to write already
+    if (held.origin == nullptr) return;  // it was settled before
+    bool is_news = false;                // else the thread has its time to write already
     const EntrySums sums = EntrySums::of(settlement);
     {
       const std::lock_guard lock(mutex_);
-      if (EntrySums* const shared = held.id == 0 ? find_shared(held) : nullptr) {
-        shared->add(sums);
+      if (Settled* const shared = find_shared(held)) {
+        shared->add(held, sums);
       } else if (held.id == 0 && settled_.size() >= kMaxWaitingRows) {
         ++n_dropped_;
         return;
@@ -214,14 +222,17 @@ class GroupLedger final : public Ledger {
     return std::move(taken.held);
   }
 
-  // The entry that waits for more requests of this kind, which cost nothing.
-  EntrySums* find_shared(const Reservation& free) {
+  // The entry that waits for more requests of this kind: they cost nothing, or were reserved ahead
+  // together.
+  Settled* find_shared(const Reservation& held) {
+    if (held.id != 0 && !held.is_share) return nullptr;
     const auto end = settled_.rend();
     const auto last = settled_.size() > kMaxShared ? settled_.rbegin() + kMaxShared : end;
     const auto found = std::find_if(settled_.rbegin(), last, [&](const Settled& one) {
-      return one.held.id == 0 && one.held.unix_s == free.unix_s && one.held.charge == free.charge;
+      return one.held.id == held.id && one.held.unix_s == held.unix_s &&
+             (held.is_share || one.held.origin->charge == held.origin->charge);
     });
-    return found == last ? nullptr : &found->sums;
+    return found == last ? nullptr : &*found;
   }
 
   // One that nobody has to wait for.
@@ -372,9 +383,13 @@ class GroupLedger final : public Ledger {
                  store_->insert(held, EntryState::kSettled, end));
         continue;
       }
+      if (held.is_share) {
+        WICK_DO(ahead_.settle(held, end, *store_, counters));
+        continue;
+      }
       WICK_TRY(const bool was_open, store_->settle(held.id, EntryState::kSettled, end));
       if (was_open)
-        counters.add(held.marks, {.used = end.cost, .reserved = -held.amount - held.spare});
+        counters.add(held.origin->marks, {.used = end.cost, .reserved = -held.amount - held.spare});
     }
     for (const auto& one : wanted) {
       auto held = hold(*one, counters);
@@ -391,12 +406,12 @@ class GroupLedger final : public Ledger {
       WICK_TRY(const auto refused, check(budget, wanted, counters));
       if (refused) return *refused;
     }
-    Reservation held{.unix_s = wanted.unix_s,
-                     .amount = wanted.amount,
-                     .charge = wanted.charge,
-                     .marks = marks_of(wanted.charge, wanted.budgets, wanted.unix_s)};
+    Reservation held{
+        .unix_s = wanted.unix_s,
+        .amount = wanted.amount,
+        .origin = origin_of(wanted.charge, marks_of(wanted.charge, wanted.budgets, wanted.unix_s))};
     WICK_TRY(held.id, store_->insert(held, EntryState::kReserved, {}));
-    counters.add(held.marks, {.reserved = held.amount});
+    counters.add(held.origin->marks, {.reserved = held.amount});
     return held;
   }
 
@@ -430,7 +445,8 @@ class GroupLedger final : public Ledger {
         WICK_TRY(const std::vector<OpenEntry> orphans, store_->orphans());
         if (orphans.empty()) return counters.write();
         for (const OpenEntry& one : orphans) {
-          const EntrySums end{.cost = one.reserved, .estimated = 1, .failed = 1};
+          const EntrySums end{
+              .cost = one.reserved, .estimated = one.requests, .failed = one.requests};
           WICK_TRY(const bool was_open, store_->settle(one.id, EntryState::kLost, end));
           if (was_open) counters.add(one.marks, {.used = one.reserved, .reserved = -one.reserved});
         }
@@ -525,36 +541,7 @@ class GroupLedger final : public Ledger {
   std::jthread thread_;
 };
 
-constexpr LedgerStoreKind kLedgerStores[] = {
-    {"postgresql://", open_postgres_store},
-    {"postgres://", open_postgres_store},
-    {"", open_sqlite_store},
-};
-
 }  // namespace
-
-EntrySums EntrySums::of(const Settlement& end) noexcept {
-  return {.cost = end.cost,
-          .prompt_tokens = end.usage.prompt_tokens,
-          .cached_tokens = end.usage.cached_tokens,
-          .generated_tokens = end.usage.generated_tokens,
-          .estimated = end.is_estimated,
-          .failed = end.has_failed};
-}
-
-void EntrySums::add(const EntrySums& more) noexcept {
-  requests += more.requests;
-  cost += more.cost;
-  prompt_tokens += more.prompt_tokens;
-  cached_tokens += more.cached_tokens;
-  generated_tokens += more.generated_tokens;
-  estimated += more.estimated;
-  failed += more.failed;
-}
-
-std::span<const LedgerStoreKind> ledger_stores() noexcept {
-  return kLedgerStores;
-}
 
 std::optional<Error> refusal(Ledger& ledger, const Charge& charge, std::span<const Budget> budgets,
                              Nanos amount, std::int64_t unix_s) {

@@ -41,13 +41,20 @@ struct LedgerOptions {
   std::int64_t retry_ms = 1000;
 };
 
+struct Origin {  // of the requests of a reservation
+  Charge charge = {};
+  std::string marks = {};  // the counters that hold it
+};
+
+std::shared_ptr<const Origin> origin_of(Charge charge, std::string marks = {});
+
 struct Reservation {
   std::int64_t id = 0;  // 0: nothing is reserved, for a request that costs nothing
   std::int64_t unix_s = 0;
   Nanos amount = 0;
   Nanos spare = 0;  // reserved beyond it, since the reservation was made ahead (ledger_ahead.h)
-  Charge charge = {};
-  std::string marks = {};  // the counters that hold it
+  bool is_share = false;                           // of an entry for several
+  std::shared_ptr<const Origin> origin = nullptr;  // null only in one that was moved away
 };
 
 struct Settlement {

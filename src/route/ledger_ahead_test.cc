@@ -1,6 +1,9 @@
 // Reservations made ahead: they change when a request waits, and no sum.
 #include "route/ledger_ahead.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -236,6 +239,111 @@ TEST_P(LedgerAhead, ManyThreadsFillACapAndNeverPassIt) {
   EXPECT_LE(ledger->state(budgets[1], kNoon)->used, budgets[1].cap);
   EXPECT_GT(state->used, budgets[0].cap - 6);
   EXPECT_EQ(ahead(), 0);
+}
+
+// A process that ends without settling what it holds: 3 requests, and those that nobody took.
+TEST_P(LedgerAhead, ACrashCountsEachOneInFull) {
+  ledger = nullptr;
+  Nanos open_ones = 0;
+  int pipe[2] = {};
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ledger = place.open();
+    spend(20, 104, 7);
+    for (int i = 0; i < 3; ++i)
+      reserve(104);
+    static_cast<void>(ledger->flush());
+    open_ones = in_store(budgets[0]).reserved;
+    _exit(::write(pipe[1], &open_ones, sizeof open_ones) == sizeof open_ones ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(::read(pipe[0], &open_ones, sizeof open_ones), ssize_t{sizeof open_ones});
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  ::usleep(static_cast<useconds_t>(1200 * place.lease_ms()));
+  ASSERT_GE(open_ones, 3 * 104);
+  ASSERT_EQ(open_ones % 104, 0);
+  ledger = open();
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 20 * 7 + open_ones);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 0);
+  const auto rows = ledger->usage(0, false);
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ(rows->at(0).requests, 20 + open_ones / 104);
+  EXPECT_EQ(rows->at(0).failed, open_ones / 104);
+  EXPECT_EQ(rows->at(0).estimated, open_ones / 104);
+}
+
+// The rows themselves, in SQLite.
+class LedgerAheadRows : public LedgerAhead {
+ protected:
+  // The first number of the first row.
+  std::int64_t ask_store(const char* sql) const {
+    sqlite3* handle = nullptr;
+    sqlite3_open(place.options().path.c_str(), &handle);
+    const Database database(handle);
+    sqlite3_busy_timeout(handle, 10'000);
+    Statement statement(handle, sql);
+    const auto row = statement.step();
+    EXPECT_TRUE(row) << to_string(row.error());
+    const std::int64_t number = row && *row ? statement.integer(0) : 0;
+    statement.reset();
+    return number;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LedgerAheadRows, testing::Values(test::kSqlite), test::store_name);
+
+TEST_P(LedgerAheadRows, ThoseOfOneSecondShareARow) {
+  while (ahead() < 3 * 104)  // until it has been counted how many come
+    spend(10, 100, 7);
+  {
+    const auto lock = place.lock();  // nothing is written meanwhile, but what has begun
+    std::vector<Reservation> held;
+    while (const auto one =
+               ledger->ask(charge, budgets, 100, kNoon, std::make_shared<Wake>())->take()) {
+      held.push_back(**one);
+    }
+    ASSERT_GE(held.size(), 3U);
+    for (Reservation& one : held)
+      ledger->settle(std::move(one), {.cost = 7, .usage = {.prompt_tokens = 5}});
+  }
+  ASSERT_TRUE(ledger->flush());
+  EXPECT_GE(ask_store("SELECT MAX(requests) FROM entry WHERE state = 1 AND prompt > 0"), 2);
+  EXPECT_EQ(ask_store("SELECT SUM(cost != 7 * requests) FROM entry WHERE state = 1"), 0);
+  EXPECT_EQ(ask_store("SELECT SUM(prompt != 5 * requests) FROM entry WHERE prompt > 0"), 0);
+  EXPECT_EQ(ask_store("SELECT COUNT(*) FROM entry WHERE state = 0"), 1);
+  ledger = nullptr;
+  EXPECT_EQ(ask_store("SELECT COUNT(*) FROM entry WHERE state = 0"), 0);
+}
+
+// As another process does whose lease this one's has outlived: what is told here comes too late.
+TEST_P(LedgerAheadRows, ARowThatWasCountedInFullIsNotChanged) {
+  Nanos before = spend(20, 100, 7);
+  Reservation late = reserve(100);
+  for (; !late.is_share; late = reserve(100), before += 7)
+    ledger->settle(std::move(late), {.cost = 7});
+  ASSERT_GT(ahead(), 0);
+  const Nanos lost = in_store(budgets[0]).reserved;
+  ask_store("UPDATE entry SET state = 2, cost = reserved WHERE state = 0");
+  ask_store("UPDATE counter SET used = used + reserved, reserved = 0");
+  ledger->settle(std::move(late), {.cost = 9});
+  ASSERT_TRUE(ledger->flush());
+  EXPECT_EQ(in_store(budgets[0]).used, before + lost);
+  const Nanos n_lost = lost / 104 - 1;  // those that are left of the row
+  for (int i = 0; i < 200; ++i)
+    ledger->settle(reserve(100), {.cost = 9});
+  ASSERT_TRUE(ledger->flush());
+  const Nanos used = in_store(budgets[0]).used;
+  EXPECT_GE(used, before + lost + (200 - n_lost) * 9);
+  EXPECT_LE(used, before + lost + 200 * 9);
+  ledger = nullptr;
+  EXPECT_EQ(in_store(budgets[0]).used, used);
+  EXPECT_EQ(in_store(budgets[0]).reserved, 0);
+  EXPECT_EQ(ask_store("SELECT cost FROM entry WHERE state = 2"), lost);
 }
 
 TEST_P(LedgerAhead, OneThatIsLeftCostsNothing) {

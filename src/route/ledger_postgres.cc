@@ -69,8 +69,12 @@ constexpr PqStatement kSettle{
     "wick_settle",
     "UPDATE wick_entry SET state = $2, cost = $3, prompt = $4, cached = $5, generated = $6,"
     " estimated = $7, failed = $8 WHERE id = $1 AND state = 0"};
-constexpr PqStatement kRemove{
-    "wick_remove", "DELETE FROM wick_entry WHERE id = $1 AND owner = $2 AND state = 0"};
+constexpr PqStatement kChange{
+    "wick_change",
+    "UPDATE wick_entry SET reserved = reserved + $2, requests = requests + $3"
+    " WHERE id = $1 AND state = 0"};
+constexpr PqStatement kRemove{"wick_remove",
+                              "DELETE FROM wick_entry WHERE id = $1 AND owner = $2 AND state = 0"};
 constexpr PqStatement kRenew{
     "wick_renew",
     "INSERT INTO wick_owner VALUES($1, clock_timestamp() + $2 * INTERVAL '1 millisecond')"
@@ -81,8 +85,9 @@ constexpr PqStatement kEnd{"wick_end", "DELETE FROM wick_owner WHERE owner = $1"
 constexpr PqStatement kOrphans{
     "wick_orphans",
     // This process lives, however long its own transaction took.
-    "SELECT id, reserved, marks FROM wick_entry e WHERE state = 0 AND owner <> $1 AND NOT EXISTS"
-    " (SELECT 1 FROM wick_owner o WHERE o.owner = e.owner AND o.expires > clock_timestamp())"
+    "SELECT id, reserved, marks, requests FROM wick_entry e WHERE state = 0 AND owner <> $1"
+    " AND NOT EXISTS (SELECT 1 FROM wick_owner o WHERE o.owner = e.owner AND o.expires > "
+    "clock_timestamp())"
     " LIMIT 1000"};
 constexpr PqStatement kUsage{
     "wick_usage",
@@ -93,7 +98,7 @@ constexpr PqStatement kUsage{
     " FROM wick_entry WHERE at >= $1 AND state != 0 AND ($3 = '' OR key = $3)"
     " AND ($4 = '' OR tag = $4) GROUP BY d, provider, model, price"
     " ORDER BY d, provider, model, price"};
-constexpr PqStatement kStatements[] = {kSum,   kAdd,    kInsert, kSettle,  kRemove,
+constexpr PqStatement kStatements[] = {kSum,   kAdd,    kInsert, kSettle,  kChange, kRemove,
                                        kRenew, kForget, kEnd,    kOrphans, kUsage};
 
 std::string unique_mark() {
@@ -137,22 +142,26 @@ class PostgresStore final : public LedgerStore {
 
   Result<std::int64_t> insert(const Reservation& held, EntryState state,
                               const EntrySums& end) override {
-    const Charge& charge = held.charge;
-    WICK_TRY(
-        const PqRows rows,
-        session_.run(kInsert,
-                     {owner_, held.unix_s, charge.provider, charge.model, charge.key, charge.tag,
-                      held.marks, std::int64_t{static_cast<int>(state)}, held.amount, end.cost,
-                      end.prompt_tokens, end.cached_tokens, end.generated_tokens, end.estimated,
-                      end.failed, charge.price, end.requests}));
+    const Charge& charge = held.origin->charge;
+    WICK_TRY(const PqRows rows,
+             session_.run(kInsert, {owner_, held.unix_s, charge.provider, charge.model, charge.key,
+                                    charge.tag, held.origin->marks,
+                                    std::int64_t{static_cast<int>(state)}, held.amount, end.cost,
+                                    end.prompt_tokens, end.cached_tokens, end.generated_tokens,
+                                    end.estimated, end.failed, charge.price, end.requests}));
     return rows.integer(0, 0);
   }
 
   Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) override {
     WICK_TRY(const PqRows rows,
-             session_.run(kSettle, {id, std::int64_t{static_cast<int>(state)}, end.cost,
-                                    end.prompt_tokens, end.cached_tokens, end.generated_tokens,
-                                    end.estimated, end.failed}));
+             session_.run(kSettle,
+                          {id, std::int64_t{static_cast<int>(state)}, end.cost, end.prompt_tokens,
+                           end.cached_tokens, end.generated_tokens, end.estimated, end.failed}));
+    return rows.changed() > 0;
+  }
+
+  Result<bool> change(std::int64_t id, Nanos amount, std::int64_t requests) override {
+    WICK_TRY(const PqRows rows, session_.run(kChange, {id, amount, requests}));
     return rows.changed() > 0;
   }
 
@@ -175,8 +184,10 @@ class PostgresStore final : public LedgerStore {
     WICK_TRY(const PqRows rows, session_.run(kOrphans, {owner_}));
     std::vector<OpenEntry> out;
     for (int i = 0; i < rows.size(); ++i) {
-      out.push_back(
-          {.id = rows.integer(i, 0), .reserved = rows.integer(i, 1), .marks = rows.text(i, 2)});
+      out.push_back({.id = rows.integer(i, 0),
+                     .requests = rows.integer(i, 3),
+                     .reserved = rows.integer(i, 1),
+                     .marks = rows.text(i, 2)});
     }
     return out;
   }

@@ -48,7 +48,7 @@ bool is_alive(const std::string& owner) {
 }
 
 struct Statements {
-  Statement begin, commit, rollback, sum, add, insert, settle, remove, owners, orphans;
+  Statement begin, commit, rollback, sum, add, insert, settle, change, remove, owners, orphans;
 
   explicit Statements(sqlite3* db)
       : begin(db, "BEGIN IMMEDIATE"),
@@ -68,11 +68,14 @@ struct Statements {
         settle(db,
                "UPDATE entry SET state = ?2, cost = ?3, prompt = ?4, cached = ?5, generated = ?6,"
                " estimated = ?7, failed = ?8 WHERE id = ?1 AND state = 0"),
+        change(db,
+               "UPDATE entry SET reserved = reserved + ?2, requests = requests + ?3"
+               " WHERE id = ?1 AND state = 0"),
         remove(db, "DELETE FROM entry WHERE id = ?1 AND owner = ?2 AND state = 0"),
         owners(db, "SELECT DISTINCT owner FROM entry WHERE state = 0"),
         orphans(db,
-                "SELECT id, reserved, marks FROM entry WHERE state = 0 AND owner = ?1 LIMIT 1000") {
-  }
+                "SELECT id, reserved, marks, requests FROM entry WHERE state = 0 AND owner = ?1"
+                " LIMIT 1000") {}
 };
 
 // Binds what an entry says of the end to `at` and those after it.
@@ -115,16 +118,17 @@ class SqliteStore final : public LedgerStore {
 
   Result<std::int64_t> insert(const Reservation& held, EntryState state,
                               const EntrySums& end) override {
+    const Charge& charge = held.origin->charge;
     sql_.insert.bind(1, owner_)
         .bind(2, held.unix_s)
-        .bind(3, held.charge.provider)
-        .bind(4, held.charge.model)
-        .bind(5, held.charge.key)
-        .bind(6, held.charge.tag)
-        .bind(7, held.marks)
+        .bind(3, charge.provider)
+        .bind(4, charge.model)
+        .bind(5, charge.key)
+        .bind(6, charge.tag)
+        .bind(7, held.origin->marks)
         .bind(8, static_cast<std::int64_t>(state))
         .bind(9, held.amount)
-        .bind(16, held.charge.price)
+        .bind(16, charge.price)
         .bind(17, end.requests);
     WICK_DO(bind_end(sql_.insert, 10, end).run());
     return sqlite3_last_insert_rowid(database_.get());
@@ -133,6 +137,11 @@ class SqliteStore final : public LedgerStore {
   Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) override {
     sql_.settle.bind(1, id).bind(2, static_cast<std::int64_t>(state));
     WICK_DO(bind_end(sql_.settle, 3, end).run());
+    return sqlite3_changes(database_.get()) > 0;
+  }
+
+  Result<bool> change(std::int64_t id, Nanos amount, std::int64_t requests) override {
+    WICK_DO(sql_.change.bind(1, id).bind(2, amount).bind(3, requests).run());
     return sqlite3_changes(database_.get()) > 0;
   }
 
@@ -159,6 +168,7 @@ class SqliteStore final : public LedgerStore {
       WICK_TRY(const bool has_row, sql_.orphans.step());
       if (!has_row) return out;
       out.push_back({.id = sql_.orphans.integer(0),
+                     .requests = sql_.orphans.integer(3),
                      .reserved = sql_.orphans.integer(1),
                      .marks = sql_.orphans.text(2)});
     }
@@ -249,8 +259,8 @@ Result<std::unique_ptr<LedgerStore>> open_sqlite_store(const LedgerOptions& opti
                   options.is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"));
   WICK_DO(execute(handle, kCheckpoint));
   WICK_DO(execute(handle, kSchema));
-  WICK_DO(add_column(handle, "price",
-                     "ALTER TABLE entry ADD COLUMN price TEXT NOT NULL DEFAULT ''"));
+  WICK_DO(
+      add_column(handle, "price", "ALTER TABLE entry ADD COLUMN price TEXT NOT NULL DEFAULT ''"));
   WICK_DO(add_column(handle, "requests",
                      "ALTER TABLE entry ADD COLUMN requests INTEGER NOT NULL DEFAULT 1"));
   return std::unique_ptr<LedgerStore>(std::make_unique<SqliteStore>(std::move(database)));

@@ -34,6 +34,7 @@ struct EntrySums {
 
 struct OpenEntry {  // is reserved
   std::int64_t id = 0;
+  std::int64_t requests = 1;
   Nanos reserved = 0;
   std::string marks = {};
 };
@@ -60,6 +61,8 @@ class LedgerStore {
                                       const EntrySums& end) = 0;
   // False if it was settled before.
   virtual Result<bool> settle(std::int64_t id, EntryState state, const EntrySums& end) = 0;
+  // Adds to a reservation; false if it was settled before.
+  virtual Result<bool> change(std::int64_t id, Nanos amount, std::int64_t requests) = 0;
   // Deletes an entry of this process that is reserved; false if it is not there.
   virtual Result<bool> remove(std::int64_t id) = 0;
 

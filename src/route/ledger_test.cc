@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "route/ledger_places_test.h"
 #include "route/ledger_store.h"
@@ -18,6 +19,10 @@ namespace wick::route {
 namespace {
 
 using test::kNoon;
+
+Reservation free_one(Charge charge = {.provider = "free"}, std::int64_t unix_s = kNoon) {
+  return {.unix_s = unix_s, .origin = origin_of(std::move(charge))};
+}
 
 class LedgerRules : public testing::TestWithParam<std::string> {
  protected:
@@ -200,7 +205,7 @@ TEST(LedgerUnwritable, RowsOfRequestsThatCostNothingWaitWithinABound) {
   };
   execute("ALTER TABLE entry RENAME TO hidden");
   for (int i = 0; i < 50'000; ++i)
-    ledger->settle({.unix_s = kNoon, .charge = {.provider = "free", .tag = std::to_string(i)}}, {});
+    ledger->settle(free_one({.provider = "free", .tag = std::to_string(i)}), {});
   ledger->settle(std::move(held), {.cost = 4});
   EXPECT_FALSE(ledger->flush());
   EXPECT_FALSE(ledger->reserve({.provider = "paid"}, {}, 5, kNoon));
@@ -230,7 +235,7 @@ TEST(LedgerThread, WritesWhatCostsNothingLaterOrWithOthersOrInLargeGroups) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(n_written(), n);
   };
-  const Reservation free{.unix_s = kNoon, .charge = {.provider = "free"}};
+  const Reservation free = free_one();
   ledger->settle(Reservation(free), {});
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(n_written(), 0);
@@ -240,7 +245,7 @@ TEST(LedgerThread, WritesWhatCostsNothingLaterOrWithOthersOrInLargeGroups) {
   ledger->settle(std::move(held), {.cost = 4});
   wait_for(3);
   for (int i = 0; i < 1025; ++i)
-    ledger->settle({.unix_s = kNoon + i, .charge = {.provider = "free"}}, {});
+    ledger->settle(free_one({.provider = "free"}, kNoon + i), {});
   wait_for(1028);
 }
 
@@ -248,7 +253,7 @@ TEST(LedgerOpen, DropsTheIndexByTimeThatOlderOnesHave) {
   const wick::test::TempDir dir;
   const std::string path = (dir.path() / "usage.db").string();
   const auto open = [&] { return *Ledger::open({.path = path, .is_durable = false}); };
-  open()->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+  open()->settle(free_one(), {});
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
   const Database beside(handle);
@@ -266,10 +271,10 @@ TEST(LedgerThread, WritesOneEntryForAllThatCostNothingInASecond) {
   const wick::test::TempDir dir;
   const std::string path = (dir.path() / "usage.db").string();
   const auto ledger = *Ledger::open({.path = path, .is_durable = false, .free_ms = 3'600'000});
-  const Reservation first{.unix_s = kNoon, .charge = {.provider = "free", .model = "m"}};
-  Reservation later = first, tagged = first;
+  const Reservation first = free_one({.provider = "free", .model = "m"});
+  const Reservation tagged = free_one({.provider = "free", .model = "m", .tag = "team"});
+  Reservation later = first;
   later.unix_s += 1;
-  tagged.charge.tag = "team";
   const Usage usage{.prompt_tokens = 2'000'000'000, .cached_tokens = 3, .generated_tokens = 2};
   for (int i = 0; i < 1000; ++i) {
     ledger->settle(Reservation(first),
@@ -346,6 +351,10 @@ class ServerStore final : public LedgerStore {
     return rows_->settle(id, state, end);
   }
 
+  Result<bool> change(std::int64_t id, Nanos amount, std::int64_t requests) override {
+    return rows_->change(id, amount, requests);
+  }
+
   Result<bool> remove(std::int64_t id) override { return rows_->remove(id); }
 
   Result<void> renew() override {
@@ -407,7 +416,7 @@ TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
   }
   threads.emplace_back([&] {
     while (!is_over) {
-      ledger->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+      ledger->settle(free_one(), {});
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   });
@@ -421,6 +430,39 @@ TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
   EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 3 * n_held);
   EXPECT_GT(n_held, 0);
   EXPECT_GT(n_refused, 0);
+}
+
+TEST_F(LateStore, SettlesEachOnceWhileTheDiskIsFullNowAndThen) {
+  is_down = false;
+  const auto ledger = *open();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 1'000'000'000}};
+  std::atomic<int> n_held = 0, n_shares = 0;
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      while (!is_over) {
+        auto held = ledger->reserve({.provider = "p"}, budgets, 90, kNoon);
+        if (!held) continue;
+        n_held += 1;
+        n_shares += held->is_share;
+        ledger->settle(*std::move(held), {.cost = 7});
+      }
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    is_full = i % 2 == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  is_over = true;
+  for (std::thread& thread : threads)
+    thread.join();
+  is_full = false;
+  const auto state = ledger->state(budgets[0], kNoon);
+  EXPECT_EQ(state->used, 7 * n_held);
+  EXPECT_EQ(state->reserved, 0);
+  EXPECT_EQ(ledger->usage(0, false)->at(0).requests, n_held);
+  EXPECT_GT(n_shares, 0);
 }
 
 TEST_F(LateStore, WhatAFailedWriteGaveBackIsGivenBackByTheNext) {
@@ -444,7 +486,7 @@ TEST_F(LateStore, RowsThatComeWhileWritesFailStayWithinTheBound) {
   std::atomic<bool> is_over = false;
   std::thread client([&] {
     for (std::int64_t i = 0; !is_over; ++i)
-      ledger->settle({.unix_s = kNoon + i, .charge = {.provider = "free"}}, {});
+      ledger->settle(free_one({.provider = "free"}, kNoon + i), {});
   });
   for (int n_failed = 0; n_failed < 10;)
     n_failed += !ledger->flush();
@@ -487,7 +529,7 @@ TEST_F(LateStore, IsTriedAgainUntilItIsThere) {
     EXPECT_EQ(refused.error().message, "down");
   }
   EXPECT_TRUE((*ledger)->reserve({.provider = "free"}, budgets, 0, kNoon));
-  (*ledger)->settle({.unix_s = kNoon, .charge = {.provider = "free"}}, {});
+  (*ledger)->settle(free_one(), {});
   EXPECT_EQ((*ledger)->usage(0, false).error().message, "down");
   EXPECT_EQ((*ledger)->state(budgets[0], kNoon).error().message, "down");
   is_down = false;

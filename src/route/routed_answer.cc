@@ -186,11 +186,10 @@ class RoutedAnswer final : public Answer {
   // Back to the first candidate whose cooldown is over, if it may be retried.
   void return_to_cooled_down() {
     while (!cooldowns_.empty()) {
-      const auto first = std::min_element(cooldowns_.begin(), cooldowns_.end(),
-                                          [](const Cooldown& a, const Cooldown& b) {
-                                            return std::tie(a.until_ms, a.at) <
-                                                   std::tie(b.until_ms, b.at);
-                                          });
+      const auto first = std::min_element(
+          cooldowns_.begin(), cooldowns_.end(), [](const Cooldown& a, const Cooldown& b) {
+            return std::tie(a.until_ms, a.at) < std::tie(b.until_ms, b.at);
+          });
       if (first->until_ms > now()) return;
       const Cooldown one = *first;
       cooldowns_.erase(first);
@@ -258,8 +257,7 @@ class RoutedAnswer final : public Answer {
     attempt_ms_ = now();
     n_bytes_ = 0;
     Provider& provider = *member().provider;
-    auto started =
-        start_ ? start_(provider, request, wake_) : provider.start(request, wake_);
+    auto started = start_ ? start_(provider, request, wake_) : provider.start(request, wake_);
     if (!started) {
       book({.has_failed = true});
       return std::move(started).error();
@@ -509,11 +507,11 @@ std::optional<Error> Core::refusal(const Candidate& candidate, const Facts& fact
 
 Result<void> Core::reserve(const Candidate& candidate, const Facts& facts,
                            Reservation& held) const {
-  held = {.unix_s = options.clock->unix_s(), .charge = charge(candidate, facts)};
+  held = {.unix_s = options.clock->unix_s(), .origin = origin_of(charge(candidate, facts))};
   if (candidate.most_cost <= 0) return {};
   if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
   WICK_TRY(held, with_budgets(facts, [&](std::span<const Budget> budgets) {
-             return options.ledger->reserve(held.charge, budgets, candidate.most_cost,
+             return options.ledger->reserve(held.origin->charge, budgets, candidate.most_cost,
                                             held.unix_s);
            }));
   return {};
@@ -533,9 +531,9 @@ Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, Request
                                              StartAttempt start) {
   const bool may_wait = wake == nullptr;
   if (may_wait) wake = std::make_shared<Wake>();
-  auto answer = std::make_unique<RoutedAnswer>(std::move(core), std::move(request),
-                                               std::move(decision), std::move(wake), may_wait,
-                                               std::move(start));
+  auto answer =
+      std::make_unique<RoutedAnswer>(std::move(core), std::move(request), std::move(decision),
+                                     std::move(wake), may_wait, std::move(start));
   WICK_DO(answer->begin());
   return std::unique_ptr<Answer>(std::move(answer));
 }
