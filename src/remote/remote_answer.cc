@@ -46,14 +46,13 @@ class Stream final : public TransferSink {
   // Of `setup.request` only what is told of it: a key has one place at a time.
   Stream(AnswerSetup& setup, std::shared_ptr<Wake> wake)
       : endpoint_(std::move(setup.endpoint)),
-        model_(std::move(setup.model)),
         time_limit_ms_(setup.has_time_limit ? setup.request.total_ms : 0),
         n_sent_bytes_(setup.request.body.size()),
         wake_(std::move(wake)),
         reader_(dialect().framing),
         decoder_(dialect().decoder()) {
     report_.provider = endpoint_->name;
-    report_.model = model_;
+    report_.model = std::move(setup.model);
     report_.ignored = std::move(setup.ignored);
   }
 
@@ -255,7 +254,7 @@ class Stream final : public TransferSink {
     out_.model = without_key(out_.model, endpoint_->key);
     done.parameters.reserve(kUsualParameters);
     done.parameters.push_back({"provider", endpoint_->name, "remote"});
-    done.parameters.push_back({"model", out_.model.empty() ? model_ : out_.model, "remote"});
+    done.parameters.push_back({"model", out_.model.empty() ? report_.model : out_.model, "remote"});
     if (refusal && refusal->error.code == ErrorCode::kCancelled &&
         refusal->error.id == "cancelled") {
       done.finish = FinishReason::kCancelled;
@@ -282,7 +281,6 @@ class Stream final : public TransferSink {
   }
 
   const std::shared_ptr<const Endpoint> endpoint_;
-  const std::string model_;
   const std::int64_t time_limit_ms_;  // the client's; 0: none
   const std::size_t n_sent_bytes_;
   const std::shared_ptr<Wake> wake_;

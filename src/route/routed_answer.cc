@@ -35,13 +35,13 @@ class RoutedAnswer final : public Answer {
                std::shared_ptr<Wake> wake, bool may_wait, StartAttempt start)
       : Answer(wake),
         core_(std::move(core)),
-        request_(std::move(request)),
+        request_(std::make_unique<Request>(std::move(request))),
         decision_(std::move(decision)),
         wake_(std::move(wake)),
         may_wait_(may_wait),
         start_(std::move(start)),
         begun_ms_(now()) {
-    const int limit = request_.generation.time_limit_ms;
+    const int limit = request_->generation.time_limit_ms;
     deadline_ms_ = begun_ms_ + (limit > 0 ? limit : core_->options.total_ms);
   }
 
@@ -143,14 +143,14 @@ class RoutedAnswer final : public Answer {
       at_ = (first + i) % n;
       if (is_over(at_)) continue;
       if (!candidate().rejected.empty()) {
-        told_.set(at_, member().name, rejection(candidate(), member()));
+        told().set(at_, member().name, rejection(candidate(), member()));
         continue;
       }
       const std::int64_t wait = take_limits();
       if (wait != 0) {
         const bool can_wait = wait == Limiter::kOnWake || wait > 0;
         if (!can_wait || now() + std::max<std::int64_t>(wait, 0) >= deadline_ms_) {
-          told_.set(at_, member().name, over_limit(member(), wait));
+          told().set(at_, member().name, over_limit(member(), wait));
         } else {
           least_wait = std::min(least_wait.value_or(wait), wait);  // kOnWake is below all times
         }
@@ -159,7 +159,7 @@ class RoutedAnswer final : public Answer {
       health_ = &core_->health(candidate());
       if (!health_->admit(now(), core_->next_turn())) {
         core_->limiter(candidate()).undo(pass_);
-        told_.set(at_, member().name, resting(member(), *health_, now()));
+        told().set(at_, member().name, resting(member(), *health_, now()));
         continue;
       }
       const auto started = start_one();
@@ -170,7 +170,7 @@ class RoutedAnswer final : public Answer {
   }
 
   std::optional<DoneEvent> wait_for_first(std::optional<std::int64_t> least_wait) {
-    if (!least_wait && cooldowns_.empty()) return end_with(told_.all_failed(asked_model_));
+    if (!least_wait && cooldowns_.empty()) return end_with(told().all_failed(asked_model_));
     at_ = 0;
     n_retries_ = 0;
     const bool is_on_wake = least_wait == Limiter::kOnWake;  // which comes before any timer
@@ -244,8 +244,8 @@ class RoutedAnswer final : public Answer {
 
   Result<void> send_asked() {
     const int most = candidate().max_tokens;
-    request_.generation.max_tokens = most > 0 ? most : asked_max_tokens_;
-    return send(request_);
+    request_->generation.max_tokens = most > 0 ? most : asked_max_tokens_;
+    return send(*request_);
   }
 
   // `request` has the model and the time of the candidate from here on.
@@ -318,15 +318,15 @@ class RoutedAnswer final : public Answer {
   // After a failure behind content, where the rule wants it: once, on this machine.
   bool go_on_locally(const DoneEvent& done) {
     if (!decision_.continues || !is_text_ || said_.empty() || !broke_off_at_.empty() ||
-        member().is_local || !may_continue(request_))
+        member().is_local || !may_continue(*request_))
       return false;
     const std::optional<std::size_t> local = local_candidate();
     if (!local) return false;
     const std::string from = cat(member().name, "/", candidate().model);
     const std::size_t before = std::exchange(at_, *local);
     if (take_limits() == 0) {
-      request_.generation.max_tokens = asked_max_tokens_;
-      auto request = continuation_of(*member().provider, request_, candidate().model, said_);
+      request_->generation.max_tokens = asked_max_tokens_;
+      auto request = continuation_of(*member().provider, *request_, candidate().model, said_);
       Health& health = core_->health(candidate());
       const bool is_admitted = request && health.admit(now(), core_->next_turn());
       if (is_admitted && start_local(*request)) {
@@ -408,7 +408,12 @@ class RoutedAnswer final : public Answer {
     core_->options.ledger->settle(std::move(held_), end);
   }
 
-  void tell(const Error& error) { told_.add(at_, member().name, error); }
+  AttemptErrors& told() {
+    if (told_ == nullptr) told_ = std::make_unique<AttemptErrors>();
+    return *told_;
+  }
+
+  void tell(const Error& error) { told().add(at_, member().name, error); }
 
   DoneEvent end_with(Error error) const {
     return {.finish = FinishReason::kError,
@@ -424,9 +429,11 @@ class RoutedAnswer final : public Answer {
   };
 
   const std::shared_ptr<Core> core_;
-  Request request_;  // as the present candidate gets it; a prompt may be large, so it is no copy
-  const std::string asked_model_ = request_.model;
-  const int asked_max_tokens_ = request_.generation.max_tokens;
+  // As the present candidate gets it; a prompt may be large, so it is no copy. Not in the answer:
+  // glibc's malloc gives a block of 1 kB or more only after a look at all small ones that are free.
+  const std::unique_ptr<Request> request_;
+  const std::string asked_model_ = request_->model;
+  const int asked_max_tokens_ = request_->generation.max_tokens;
   Decision decision_;
   const std::shared_ptr<Wake> wake_;
   const bool may_wait_;  // its reader does, in start()
@@ -448,7 +455,7 @@ class RoutedAnswer final : public Answer {
   Reservation held_ = {};
   Limiter::Pass pass_ = {};
   AnswerReport report_ = {};
-  AttemptErrors told_ = {};
+  std::unique_ptr<AttemptErrors> told_ = {};  // made when there is one
 
   std::mutex mutex_;  // of the two below, for cancel()
   std::unique_ptr<Answer> inner_;
