@@ -43,7 +43,8 @@ void LifeSearch::RestMap::add(FormulaId of, FreeNames names, std::uint32_t value
 
 std::size_t LifeSearch::used_bytes() const noexcept {
   return objects_.used_bytes() + next_names_.used_bytes() + conditions_.used_bytes() +
-         (orders_.size() + demanded_.size()) * kHashEntryBytes + demanded_lists_.used_bytes();
+         (orders_.size() + demanded_.size()) * kHashEntryBytes + demanded_lists_.used_bytes() +
+         name_kinds_.used_bytes();
 }
 
 // The choices of ∨ come last, those with the fewest parts first: by then a leaf may have made a

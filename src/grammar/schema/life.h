@@ -21,6 +21,7 @@
 #include "grammar/flat_map.h"
 #include "grammar/schema/formula.h"
 #include "grammar/schema/interned.h"
+#include "grammar/schema/name_kinds.h"
 
 namespace wick::grammar {
 
@@ -203,6 +204,11 @@ class LifeSearch {
   std::optional<regex::ExprId> with_other_names(FreeNames names, std::span<const Asked> asked,
                                                 const Leaves& others,
                                                 std::vector<regex::ExprId>& good);
+  const std::vector<NameKinds::Kind>* kinds_of(std::span<const NameId> sets);
+  std::vector<regex::ExprId> exprs_of(std::span<const NameId> sets);
+  regex::ExprId names_of_kinds(std::span<const NameKinds::Kind> kinds,
+                               std::span<const NameId> sets, const std::vector<TextId>& known,
+                               const Leaves& leaves);
   std::vector<Asked> asked_of(const Leaves& leaves, Leaves& others);
 
   bool spend(std::uint64_t n = 1) noexcept {
@@ -228,6 +234,7 @@ class LifeSearch {
   std::unordered_map<std::uint64_t, std::uint32_t> orders_ = {};  // of order_within()
   FlatHashMap demanded_ = {};                                     // of demanded_names(), by formula
   Lists demanded_lists_ = {};                                     // the first is empty
+  NameKinds name_kinds_ = {};
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
   std::unordered_map<FormulaId, bool> rooms_ = {};
   std::unordered_map<regex::ExprId, bool> large_ = {};

@@ -374,10 +374,16 @@ std::optional<regex::ExprId> LifeSearch::with_other_names(FreeNames names,
   std::sort(known.begin(), known.end());
   if (forbids_others(others, known)) return pool_.exprs().unite(good);
   std::vector<NameId> sets;
-  for (const FormulaId leaf : others)
-    sets.push_back(pool_.at(leaf).a);
+  for (const FormulaId leaf : others) {
+    const NameId set = pool_.at(leaf).a;
+    if (set != kAnyName && !is_all_but(set, known)) sets.push_back(set);
+  }
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  if (const auto* const kinds = kinds_of(sets)) {
+    good.push_back(names_of_kinds(*kinds, sets, known, others));
+    return pool_.exprs().unite(good);
+  }
   std::vector<regex::ExprId> languages;
   if (!other_kinds(sets, known, kAnyName, languages)) return regex::kNoExpr;
   for (const regex::ExprId language : languages) {
@@ -389,6 +395,44 @@ std::optional<regex::ExprId> LifeSearch::with_other_names(FreeNames names,
     if (life == Life::kLive) good.push_back(language);
   }
   return pool_.exprs().unite(good);
+}
+
+// The kinds of names that `sets` tell apart; null where these are too many or too large.
+const std::vector<NameKinds::Kind>* LifeSearch::kinds_of(std::span<const NameId> sets) {
+  if (sets.size() > NameKinds::kMaxSets) return nullptr;
+  return name_kinds_.of(pool_.automaton(), exprs_of(sets));
+}
+
+std::vector<regex::ExprId> LifeSearch::exprs_of(std::span<const NameId> sets) {
+  std::vector<regex::ExprId> out;
+  for (const NameId set : sets)
+    out.push_back(pool_.name_expr(set));
+  return out;
+}
+
+// The names besides `known` with a live value by `leaves`, which speak of `sets` and all names.
+regex::ExprId LifeSearch::names_of_kinds(std::span<const NameKinds::Kind> kinds,
+                                         std::span<const NameId> sets,
+                                         const std::vector<TextId>& known, const Leaves& leaves) {
+  std::vector<NameKinds::Judged> judged;
+  for (const NameKinds::Kind kind : kinds) {
+    Leaves values;
+    for (const FormulaId leaf : leaves) {
+      const Formula& f = pool_.at(leaf);
+      const auto at = std::lower_bound(sets.begin(), sets.end(), f.a);
+      const bool is_asked = at != sets.end() && *at == f.a;
+      if (!is_asked || NameKinds::has(kind, at - sets.begin())) values.push_back(f.b);
+    }
+    const Life life = of_value(values.size() == 1 ? values[0] : pool_.all_of(values));
+    if (life == Life::kUnknown) return regex::kNoExpr;
+    judged.push_back({.kind = kind, .is_good = life == Life::kLive});
+  }
+  regex::ExprPool& exprs = pool_.exprs();
+  const regex::ExprId good = NameKinds::united(exprs, exprs_of(sets), judged);
+  std::vector<std::string_view> literals;
+  for (const TextId name : known)
+    literals.push_back(pool_.text_of(name));
+  return exprs.intersect({good, exprs.any_text(), exprs.complement(exprs.literals(literals))});
 }
 
 }  // namespace wick::grammar

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,9 +61,14 @@ std::string object_schema(std::mt19937& random, int depth) {
     properties += cat(properties.empty() ? "" : ",", name_of(random), ":", value());
   if (!properties.empty()) out += cat(R"(,"properties":{)", properties, "}");
   if (random() % 4 == 0) out += cat(R"(,"required":[)", name_of(random), "]");
-  switch (random() % 12) {
+  switch (random() % 13) {
     case 0:
       out += cat(R"(,"patternProperties":{"^x-":)", value(), "}");
+      break;
+    case 12:
+      out += cat(R"(,"patternProperties":{"^(.*)a$":)", value(), R"(,"a\"?$":)", value(), ",",
+                 one_of(random, R"("^[a-z]*$")", R"("^(b|_|aa)$")", R"("\u00e9|^x")"), ":", value(),
+                 "}");
       break;
     case 1:
       out += cat(R"(,"propertyNames":)",
@@ -222,6 +228,103 @@ TEST(SchemaNames, AnObjectMayBeOneOfHundreds) {
     const std::string first = cat(R"({"first": )", i, R"(, "own)");
     EXPECT_TRUE(schema.accepts(state_behind(cat(first, i, R"(": 5, "last": 1})")))) << i;
     EXPECT_EQ(state_behind(cat(first, i + 2)), kDeadState) << i;
+  }
+}
+
+// Names of at most four letters: the patterns tell no others apart, nor those behind one letter.
+std::vector<std::string> short_names() {
+  std::vector<std::string> out = {""};
+  for (std::size_t i = 0; out[i].size() < 4; ++i) {
+    for (const char c : {'a', 'b', 'c', 'z'})
+      out.push_back(out[i] + c);
+  }
+  return out;
+}
+
+// Where a name of `names`, and its first bytes, may come behind `before`.
+void check_names(SchemaRecognizer& schema, JsonMachine& judge, const std::string& before,
+                 const std::vector<std::string>& names) {
+  const auto is_live = [&](const std::string& text) {
+    schema.begin(kMaskFuel);
+    StateId state = schema.start();
+    for (const char c : text)
+      state = schema.step(state, static_cast<unsigned char>(c));
+    EXPECT_NE(state, kFailedState) << text;
+    return state != kDeadState;
+  };
+  std::set<std::string> begins;
+  for (const std::string& name : names) {
+    bool may_come = false;
+    for (const char* const value : {"0", "\"\"", "true"}) {
+      const std::string text = cat(before, "\"", name, "\":", value, "}");
+      const auto answer = judge.accepts(text);
+      ASSERT_TRUE(answer) << text;
+      EXPECT_EQ(is_live(text), *answer) << text;
+      may_come = may_come || *answer;
+    }
+    EXPECT_EQ(is_live(cat(before, "\"", name, "\"")), may_come) << before << name;
+    for (std::size_t n = 0; may_come && n <= name.size(); ++n)
+      begins.insert(name.substr(0, n));
+  }
+  for (const char* const name : {"", "a", "b", "c", "z"}) {
+    EXPECT_EQ(is_live(cat(before, "\"", name)), begins.contains(name)) << before << name;
+  }
+}
+
+TEST(SchemaNames, PatternsEqualBruteForce) {
+  std::mt19937 random(static_cast<std::uint32_t>(given_number("WICK_TEST_SEED", 6)));
+  const std::size_t n_schemas = given_number("WICK_TEST_PAIRS", 50'000) / 1'000;
+  const std::vector<std::string> names = short_names();
+  const auto value = [&] {
+    return one_of(random, "true", "false", R"({"type":"integer"})", R"({"type":"string"})",
+                  R"({"type":["integer","boolean"]})", R"({"enum":["",true]})");
+  };
+  const auto pattern = [&] {
+    return one_of(random, R"("^(.*)a$")", R"("^.$")", R"("c$")", R"("^[ab]")", R"("a|cc")",
+                  R"("^[^b]*$")", R"("^(b|ab)$")");
+  };
+  for (std::size_t i = 0; i < n_schemas && !HasFailure(); ++i) {
+    std::string text = cat(R"({"type":"object","patternProperties":{)", pattern(), ":", value());
+    for (std::size_t n = random() % 4; n > 0; --n)
+      text += cat(",", pattern(), ":", value());
+    text += cat(R"(},"properties":{"b":)", value(), R"(},"additionalProperties":)", value(), "}");
+    SCOPED_TRACE(text);
+    const JsonStyle style{.space = JsonStyle::Space::kNone, .has_order = random() % 2 == 0};
+    auto made = SchemaRecognizer::parse(text, style);
+    auto compiled = compile_schema(text, {});
+    ASSERT_TRUE(made && compiled);
+    JsonMachine judge(*std::move(compiled));
+    check_names(**made, judge, "{", names);
+    const std::size_t at = random() % names.size();
+    const std::string first = names[at];
+    const std::string begin = cat("{\"", first, "\":0");
+    if (style.has_order || !*judge.accepts(begin + "}")) continue;
+    std::vector<std::string> others = names;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+    check_names(**made, judge, begin + ",", others);
+  }
+}
+
+// The automata of 40 patterns run side by side. To look for the names of each kind by an expression
+// of all patterns takes more steps than this.
+TEST(SchemaNames, ManyPatternsTakeFewSteps) {
+  std::string patterns;
+  for (int i = 0; i < 40; ++i)
+    patterns += cat(i == 0 ? "" : ",", R"("^(.*)_part)", i, R"($":{"const":)", i, "}");
+  for (const char* const others : {"true", "false"}) {
+    auto made = SchemaRecognizer::parse(cat(R"({"type":"object","patternProperties":{)", patterns,
+                                            R"(},"additionalProperties":)", others, "}"),
+                                        {});
+    ASSERT_TRUE(made);
+    Recognizer& schema = **made;
+    schema.begin(kMaskFuel / 10);
+    const StateId begins = schema.step_all(schema.start(), "{\"");
+    ASSERT_NE(begins, kFailedState);
+    schema.begin(kMaskFuel);
+    for (const char* const right : {"a_part7\": 7", "_part39\": 39, \"b_part0\": 0}"})
+      EXPECT_NE(schema.step_all(begins, right), kDeadState) << right;
+    EXPECT_EQ(schema.step_all(begins, "a_part7\": 8"), kDeadState);
+    EXPECT_EQ(schema.step_all(begins, "part\": 8") == kDeadState, others == std::string("false"));
   }
 }
 

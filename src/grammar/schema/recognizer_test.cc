@@ -75,7 +75,10 @@ std::string random_schema(std::mt19937& random, int depth) {
                                            R"({"pattern":"^a"})",
                                            R"({"minItems":1,"maxItems":2})"};
   if (depth == 0) return pick(random, leaves);
-  switch (random() % 13) {
+  const auto pattern = [&] {
+    return pick(random, {R"("^(.*)a$")", R"("^.$")", R"("c$")", R"("^[ab]")", R"("a|cc")"});
+  };
+  switch (random() % 14) {
     case 0:
       return cat(R"({"allOf":[)", sub(), ",", sub(), "]}");
     case 1:
@@ -104,6 +107,10 @@ std::string random_schema(std::mt19937& random, int depth) {
                  sub(), "}");
     case 11:
       return cat(R"({"uniqueItems":true,"prefixItems":[)", sub(), R"(],"contains":)", sub(), "}");
+    case 12:
+      return cat(R"({"patternProperties":{)", pattern(), ":", sub(), R"(,"^[^b]*$":)", sub(), ",",
+                 pattern(), ":", sub(), R"(},"properties":{"b":)", sub(),
+                 R"(},"additionalProperties":)", sub(), "}");
     default:
       return cat(R"({"anyOf":[{"properties":{"a":)", sub(), R"(}},true],"unevaluatedProperties":)",
                  sub(), "}");
