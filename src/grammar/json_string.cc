@@ -91,17 +91,32 @@ StateId JsonString::if_any(const Place& place, const Spelled& started) {
   return kFailedState;
 }
 
+bool EscapeStarts::surely_starts(regex::Automaton& automaton, ExprId content, char32_t character) {
+  if (character >= 0xD800 && character < 0xE000) return false;
+  std::string bytes;
+  append_utf8(bytes, character);
+  for (std::size_t i = 0; i < bytes.size() && content != regex::kNoExpr; ++i)
+    content = automaton.step(content, static_cast<unsigned char>(bytes[i]));
+  return content != regex::kNoExpr && content != regex::kEmptySet;
+}
+
+// Tokens begin with a thousand different numbers, and in most strings nearly any character may
+// come. So the last one of the range is tried before the range as an expression is.
 regex::Liveness EscapeStarts::may_start(regex::Automaton& automaton, ExprId content,
                                         const Spelled& started) {
   if (content == regex::kEmptySet) return regex::Liveness::kDead;
+  char32_t first = 0, last = 0;
+  const bool has_pairs = paired_characters(started, first, last);
+  if (surely_starts(automaton, content, started.last) ||
+      (has_pairs && surely_starts(automaton, content, last)))
+    return regex::Liveness::kLive;
   const std::uint64_t key = std::uint64_t{started.first} << 32U | started.last << 1U |
                             static_cast<std::uint32_t>(started.with_pairs);
   const auto known = known_.try_emplace(key, regex::kNoExpr).first;
   ExprPool& pool = automaton.pool();
   if (known->second == regex::kNoExpr) {
     regex::CodePoints range(started.first, started.last);
-    char32_t first = 0, last = 0;
-    if (paired_characters(started, first, last)) range.add(first, last);
+    if (has_pairs) range.add(first, last);
     known->second = pool.concat(regex::character_of(pool, range), regex::kEverything);
   }
   return automaton.liveness(pool.intersect({content, known->second}));

@@ -24,6 +24,9 @@ class EscapeStarts {
                             const Spelled& started);
 
  private:
+  // Whether `content` is known to have a string that begins with `character`.
+  static bool surely_starts(regex::Automaton& automaton, regex::ExprId content, char32_t character);
+
   std::unordered_map<std::uint64_t, regex::ExprId> known_ = {};  // by the range of `started`
 };
 

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,52 @@ TEST(JsonString, EscapesThatLeadNowhereAreDeadAtTheFirstWrongDigit) {
   EXPECT_EQ(walk(*string, "\"\\uD83D\\uDE1"), kDeadState);
   EXPECT_EQ(walk(*string, "\"\\n"), kDeadState);
   EXPECT_EQ(walk(*json_string("^$"), "\"\\"), kDeadState);
+}
+
+std::vector<std::string> hex_numbers(std::size_t n_digits) {
+  std::vector<std::string> out = {""};
+  for (std::size_t i = 0; i < n_digits; ++i) {
+    std::vector<std::string> longer;
+    for (const std::string& begin : out) {
+      for (const char digit : std::string_view("0123456789abcdef"))
+        longer.push_back(begin + digit);
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+// Digits of an escape are live if and only if they can be completed to a character that may come.
+TEST(JsonString, DigitsAreLiveIfSomeCharacterIs) {
+  for (const char* pattern :
+       {"^[^=]+=", R"(^[\x00a-f\u0fff\u8000])", R"(^[^\x80-\uffff]$)",
+        R"(^[\u{1F600}-\u{1F64F}])"}) {
+    const auto string = json_string(pattern);
+    std::set<std::string> begins;
+    for (const std::string& number : hex_numbers(4)) {
+      if (walk(*string, "\"\\u" + number) == kDeadState) continue;
+      for (std::size_t n = 1; n < 4; ++n)
+        begins.insert(number.substr(0, n));
+    }
+    for (std::size_t n = 1; n < 4; ++n) {
+      for (const std::string& number : hex_numbers(n))
+        ASSERT_EQ(walk(*string, "\"\\u" + number) != kDeadState, begins.contains(number))
+            << pattern << " " << number;
+    }
+  }
+}
+
+// A mask behind `\u` tries a thousand numbers of three digits.
+TEST(JsonString, DigitsBeforeWhichNearlyAllMayComeTakeFewSteps) {
+  const auto string = json_string("^[^=]+=");
+  const StateId begun = walk(*string, R"("\u)");
+  string->begin(2'000);
+  for (const std::string& number : hex_numbers(3)) {
+    StateId state = begun;
+    for (const char digit : number)
+      state = string->step(state, static_cast<unsigned char>(digit));
+    EXPECT_NE(state, kFailedState) << number;
+  }
 }
 
 TEST(JsonString, ForcedBytesEndAtTheFirstChoice) {
