@@ -62,7 +62,8 @@ Result<CompiledSchema> Compiler::compile(JsonDocument document) {
       std::shared_ptr<const regex::ExprPool>(format_pool_, &format_pool_->pool));
   pool_->automaton().learn(format_pool_->lives);
   WICK_TRY(const std::uint32_t first, schema_id({root, entered(0, root.resource)}));
-  for (std::uint32_t id = 0; id < schemas_.size(); ++id) {
+  for (std::size_t i = 0; i < to_compile_.size(); ++i) {
+    const std::uint32_t id = to_compile_[i];
     pool_->exprs().refuel(kSchemaFuel);
     WICK_TRY(const FormulaId formula, formula_of(schemas_[id]));
     if (has_too_many_scopes_) {
@@ -79,6 +80,7 @@ Result<CompiledSchema> Compiler::compile(JsonDocument document) {
   }
   WICK_DO(check_cycles());
   WICK_DO(fill_names());
+  pool_->find_equal_schemas();
   CompiledSchema out;
   out.root = pool_->schema(first, false);
   out.pool = std::move(pool_);
@@ -148,7 +150,7 @@ Compiler::ScopeId Compiler::entered(ScopeId scope, ResourceId resource) {
   return known->second = static_cast<ScopeId>(found - scopes_.begin());
 }
 
-Result<std::uint32_t> Compiler::schema_id(const Schema& schema) {
+Result<std::uint32_t> Compiler::number_of(const Schema& schema) {
   const auto [known, is_new] = ids_.try_emplace(
       {schema.at.node, schema.at.resource, schema.scope},
       static_cast<std::uint32_t>(schemas_.size()));
@@ -161,8 +163,16 @@ Result<std::uint32_t> Compiler::schema_id(const Schema& schema) {
                    {}};
     }
     schemas_.push_back(schema);
+    is_listed_.push_back(false);
   }
   return known->second;
+}
+
+Result<std::uint32_t> Compiler::schema_id(const Schema& schema) {
+  WICK_TRY(const std::uint32_t id, number_of(schema));
+  if (!is_listed_[id]) to_compile_.push_back(id);
+  is_listed_[id] = true;
+  return id;
 }
 
 Compiler::Schema Compiler::within(const Schema& schema, const Json& node) {
@@ -188,6 +198,21 @@ Result<FormulaId> Compiler::part(const Work& work, const Json& node) {
     return wrap(pool_->failure(), cat("compile the schema at '", place_of(its), "'"));
   }
   WICK_TRY(const std::uint32_t id, schema_id(within(work.schema, node)));
+  return pool_->schema(id, false);
+}
+
+// Where members or items are only referred to another schema, the formula is that of this schema.
+// So objects that differ by nothing but the places of such references have one formula. The
+// reference is compiled all the same: what it does besides, such as its mistakes, comes at its
+// place.
+Result<FormulaId> Compiler::value_part(const Work& work, const Json& node) {
+  WICK_TRY(const FormulaId formula, part(work, node));
+  if (node.find("$ref") == nullptr || !node.is(Json::Kind::kObject)) return formula;
+  const Schema its = within(work.schema, node);
+  if (draft_of(its) > Draft::k7 && node.keys.size() > 1) return formula;
+  const auto target = referred(its, "$ref");
+  if (!target || !*target || !(*target)->node().is(Json::Kind::kObject)) return formula;
+  WICK_TRY(const std::uint32_t id, number_of(**target));
   return pool_->schema(id, false);
 }
 

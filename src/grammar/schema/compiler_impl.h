@@ -48,9 +48,11 @@ class Compiler {
   };
 
   // compiler.cc: schemas, references, scopes
-  Result<std::uint32_t> schema_id(const Schema& schema);
+  Result<std::uint32_t> number_of(const Schema& schema);
+  Result<std::uint32_t> schema_id(const Schema& schema);  // which will be compiled
   Schema within(const Schema& schema, const Json& node);  // a schema that stands in another
   Result<FormulaId> part(const Work& work, const Json& node);
+  Result<FormulaId> value_part(const Work& work, const Json& node);  // of members or items
   Result<std::optional<Schema>> referred(const Schema& from, std::string_view key);
   Result<FormulaId> formula_of(const Schema& schema);
   Result<void> keywords(Work& work);
@@ -153,7 +155,9 @@ class Compiler {
   SchemaOptions options_;
   SchemaSources sources_;
   std::unique_ptr<FormulaPool> pool_ = {};  // made by compile()
-  std::deque<Schema> schemas_ = {};
+  std::deque<Schema> schemas_ = {};         // by number
+  std::vector<bool> is_listed_ = {};        // by number: in to_compile_
+  std::vector<std::uint32_t> to_compile_ = {};
   std::vector<FormulaId> spare_ = {};  // the last Work's list, whose memory the next one takes
   std::map<SchemaKey, std::uint32_t> ids_ = {};
   std::map<SchemaKey, Facts> facts_ = {};

@@ -77,7 +77,7 @@ Result<void> Compiler::properties(Work& work) {
     texts.reserve(named->keys.size());
     const std::uint32_t first = declared_.find(declared_key(*named));  // formula_of() declares all
     for (std::size_t i = 0; i < named->keys.size(); ++i) {
-      WICK_TRY(const FormulaId of, part(work, named->items[i]));
+      WICK_TRY(const FormulaId of, value_part(work, named->items[i]));
       texts.push_back(pool_->text(named->keys[i]));
       const NameId name = pool_->one_name(texts.back());
       out.push_back(pool_->all_named(name, of, first + static_cast<std::uint32_t>(i)));
@@ -88,12 +88,12 @@ Result<void> Compiler::properties(Work& work) {
     for (std::size_t i = 0; i < patterns->keys.size(); ++i) {
       const std::string_view key = patterns->keys[i];
       WICK_TRY(const regex::ExprId names, pattern(work, "patternProperties", key));
-      WICK_TRY(const FormulaId of, part(work, patterns->items[i]));
+      WICK_TRY(const FormulaId of, value_part(work, patterns->items[i]));
       out.push_back(pool_->all_named(pool_->names_in(names), of, 0));
     }
   }
   if (const Json* const others = work.find("additionalProperties")) {
-    WICK_TRY(const FormulaId of, part(work, *others));
+    WICK_TRY(const FormulaId of, value_part(work, *others));
     NameId names = kAnyName;
     if (patterns != nullptr && !patterns->keys.empty()) {
       WICK_TRY(const regex::ExprId known, known_names(work));

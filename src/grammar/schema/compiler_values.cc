@@ -129,7 +129,7 @@ Result<void> Compiler::items(Work& work) {
     from = static_cast<std::uint32_t>(first->items.size());
   }
   if (rest != nullptr) {
-    WICK_TRY(const FormulaId formula, part(work, *rest));
+    WICK_TRY(const FormulaId formula, value_part(work, *rest));
     out.push_back(pool_->all_items(from, kNoEnd, formula));
   }
   if (out.size() > 1) work.parts.push_back(pool_->if_type(kArrayType, pool_->all_of(out)));

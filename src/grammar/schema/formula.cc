@@ -64,7 +64,8 @@ void FormulaPool::grow_table() {
 std::size_t FormulaPool::used_bytes() const noexcept {
   constexpr std::size_t kMapEntry = 48;
   return formulas_.size() * sizeof(Formula) + (children_.size() + table_.size()) * 4 + text_bytes_ +
-         texts_.used_bytes() + kMapEntry * (typed_.size() + languages_.size() + has_name_.size());
+         texts_.used_bytes() + kHashEntryBytes * typed_.size() +
+         kMapEntry * (languages_.size() + has_name_.size());
 }
 
 ValueType type_of_leaf(FormulaKind kind) noexcept {
@@ -331,6 +332,8 @@ FormulaId FormulaPool::schema(std::uint32_t id, bool is_negative) {
 
 FormulaId FormulaPool::child(FormulaId of) {
   if (of == kAlways || of == kNever || of == kNoFormula) return of;
+  if (const Formula f = at(of); f.kind == FormulaKind::kSchema && f.a < same_schemas_.size())
+    of = schema(same_schemas_[f.a], f.is_negative);
   return add({.kind = FormulaKind::kChild, .a = of});
 }
 
@@ -546,6 +549,16 @@ bool FormulaPool::has_name(NameId names, TextId text) {
 void FormulaPool::set_schema(std::uint32_t id, FormulaId formula) {
   if (id >= schemas_.size()) schemas_.resize(id + 1, kNoFormula);
   schemas_[id] = formula;
+}
+
+void FormulaPool::find_equal_schemas() {
+  same_schemas_.resize(schemas_.size());
+  FlatHashMap firsts;
+  for (std::uint32_t id = 0; id < schemas_.size(); ++id) {
+    const std::uint32_t first = firsts.find(schemas_[id]);
+    if (first == FlatHashMap::kNone) firsts.add(schemas_[id], id);
+    same_schemas_[id] = first == FlatHashMap::kNone ? id : first;
+  }
 }
 
 }  // namespace wick::grammar

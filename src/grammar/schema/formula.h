@@ -207,6 +207,9 @@ class FormulaPool {
 
   FormulaId schema_formula(std::uint32_t id) const noexcept { return schemas_[id]; }
 
+  // Once all are set: those of one formula are taken for one.
+  void find_equal_schemas();
+
   // `of` for a value of this one type: the result has only leaves of this type, and no kSchema.
   FormulaId of_type(FormulaId of, ValueType type);
   // Of all other types than these bits of ValueType it is kNever.
@@ -218,6 +221,9 @@ class FormulaPool {
   // of_type(). The requirements on the member's or item's value are kChild leaves in the result.
   FormulaId behind_name(FormulaId of, TextId name);
   FormulaId behind_item(FormulaId of);
+  // The same of each in a list. What they have in common is looked at once.
+  void behind_name(std::span<FormulaId> each, TextId name);
+  void behind_item(std::span<FormulaId> each);
   // The requirement on the next member or item under which it fulfills `of`, a negative kRestNames
   // or kRestItems.
   FormulaId broken_by_name(FormulaId of, TextId name);
@@ -226,12 +232,16 @@ class FormulaPool {
   FormulaId open_question(FormulaId of);
   // `of` with each kChild replaced by its result.
   FormulaId resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became);
+  void resolve(std::span<FormulaId> each, const std::function<FormulaId(FormulaId)>& became);
   // All leaves but kChild, appended.
   void leaves_besides(FormulaId of, std::vector<FormulaId>& out);
   // `of` where everything but kChild is fulfilled.
   FormulaId children_alone(FormulaId of);
-  // The place of `name` in the declared order of `of`; 0 if `of` does not declare it.
-  std::uint32_t order_of(FormulaId of, TextId name);
+  // The first place of `name` in the declared orders of `each`; 0 if none declares it.
+  std::uint32_t order_of(std::span<const FormulaId> each, TextId name);
+
+  std::uint32_t order_of(FormulaId of, TextId name) { return order_of(std::span(&of, 1), name); }
+
   // The parts of each ∨ in `of`, a ∨ or an ∧, together: fewer when some branch is over.
   std::size_t n_branches(FormulaId of) const noexcept;
   // `of` for an array in which two equal items have come.
@@ -239,8 +249,13 @@ class FormulaPool {
   // `of` for an array behind an item of formula `item`: no item that follows may be one, nor, where
   // `is_asked`, the one in progress.
   FormulaId without_value(FormulaId of, FormulaId item, bool is_asked);
-  // Appends the kChild formulas in `of`, each once.
-  void children_asked(FormulaId of, std::vector<FormulaId>& out);
+  // Appends the kChild formulas in `each`, each once.
+  void children_asked(std::span<const FormulaId> each, std::vector<FormulaId>& out);
+
+  void children_asked(FormulaId of, std::vector<FormulaId>& out) {
+    children_asked(std::span(&of, 1), out);
+  }
+
   // Evaluates `of`; `leaf` evaluates its leaves. False for kNoFormula.
   bool holds(FormulaId of, const std::function<bool(const Formula&)>& leaf);
 
@@ -314,6 +329,7 @@ class FormulaPool {
   std::unordered_map<std::uint64_t, bool> has_name_ = {};
   std::unordered_map<TextId, FormulaId> numbers_ = {};  // of one_number()
   std::vector<FormulaId> schemas_ = {};
+  std::vector<std::uint32_t> same_schemas_ = {};  // the first schema of the same formula
   std::size_t text_bytes_ = 0;
   std::uint64_t fuel_ = ~std::uint64_t{0};
   Failure failure_ = Failure::kNone;  // for good

@@ -191,16 +191,28 @@ constexpr Steps::Concern about(TextId name) noexcept {
 
 }  // namespace
 
-FormulaId FormulaPool::behind_name(FormulaId of, TextId name) {
+void FormulaPool::behind_name(std::span<FormulaId> each, TextId name) {
   Steps steps(*this, about(name), [name](Steps& all, FormulaId id, const Formula& f) {
     return name_leaf(all, id, f, name);
   });
-  return of_type(steps(of), kObjectType);
+  for (FormulaId& of : each)
+    of = of_type(steps(of), kObjectType);
+}
+
+void FormulaPool::behind_item(std::span<FormulaId> each) {
+  Steps steps(*this, kItems, item_leaf);
+  for (FormulaId& of : each)
+    of = of_type(steps(of), kArrayType);
+}
+
+FormulaId FormulaPool::behind_name(FormulaId of, TextId name) {
+  behind_name(std::span(&of, 1), name);
+  return of;
 }
 
 FormulaId FormulaPool::behind_item(FormulaId of) {
-  Steps steps(*this, kItems, item_leaf);
-  return of_type(steps(of), kArrayType);
+  behind_item(std::span(&of, 1));
+  return of;
 }
 
 FormulaId FormulaPool::broken_by_name(FormulaId of, TextId name) {
@@ -233,14 +245,21 @@ FormulaId FormulaPool::open_question(FormulaId of) {
   return found;
 }
 
-FormulaId FormulaPool::resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became) {
+void FormulaPool::resolve(std::span<FormulaId> each,
+                          const std::function<FormulaId(FormulaId)>& became) {
   Steps steps(*this, kChildren, [&](Steps& all, FormulaId id, const Formula& f) {
     if (f.kind == FormulaKind::kChild) return became(f.a);
     if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems)
       return rest(f.kind, f.is_negative, all.rest_behind(f));
     return id;
   });
-  return steps(of);
+  for (FormulaId& of : each)
+    of = steps(of);
+}
+
+FormulaId FormulaPool::resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became) {
+  resolve(std::span(&of, 1), became);
+  return of;
 }
 
 void FormulaPool::leaves_besides(FormulaId of, std::vector<FormulaId>& out) {
@@ -258,14 +277,15 @@ FormulaId FormulaPool::children_alone(FormulaId of) {
   return steps(of);
 }
 
-std::uint32_t FormulaPool::order_of(FormulaId of, TextId name) {
+std::uint32_t FormulaPool::order_of(std::span<const FormulaId> each, TextId name) {
   std::uint32_t order = 0;
   Steps steps(*this, {.names = name_bit(name)}, [&](Steps&, FormulaId id, const Formula& f) {
     const bool declares = f.kind == FormulaKind::kNameAll && f.c != 0;
     if (declares && names(f.a).text == name && (order == 0 || f.c < order)) order = f.c;
     return id;
   });
-  steps(of);
+  for (const FormulaId of : each)
+    steps(of);
   return order;
 }
 
@@ -307,13 +327,15 @@ FormulaId FormulaPool::without_value(FormulaId of, FormulaId item, bool is_asked
   return steps(of);
 }
 
-void FormulaPool::children_asked(FormulaId of, std::vector<FormulaId>& out) {
+void FormulaPool::children_asked(std::span<const FormulaId> each,
+                                 std::vector<FormulaId>& out) {
   Steps steps(*this, kChildren, [&](Steps& all, FormulaId id, const Formula& f) {
     if (f.kind == FormulaKind::kChild) out.push_back(f.a);
     if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems) all.rest_behind(f);
     return id;
   });
-  steps(of);
+  for (const FormulaId of : each)
+    steps(of);
 }
 
 bool FormulaPool::has_unique(FormulaId of) const noexcept {
@@ -331,6 +353,7 @@ FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {
   if (depth > kMaxFormulaDepth) failure_ = Failure::kDepth;
   if (has_failed()) return kNoFormula;
   if ((formulas_[of].typed & type) != 0) return of;
+  if ((formulas_[of].types & type) == 0) return kNever;
   static_assert(kMaxFormulaBytes / sizeof(Formula) < 1U << 25U);  // ids
   const std::uint32_t key = of * 128U + type;
   if (const FormulaId known = typed_.find(key); known != FlatHashMap::kNone) return known;

@@ -74,12 +74,11 @@ class LifeSearch {
   bool has_room(FormulaId of);
 
   bool has_many_choices(FormulaId of) const noexcept {
-    constexpr std::uint32_t kMany = 128;
-    return pool_.at(of).kind == FormulaKind::kOr && pool_.at(of).n >= kMany;
+    return pool_.at(of).kind == FormulaKind::kOr && pool_.at(of).n >= kManyChoices;
   }
 
-  // Makes the formulas that objects of hundreds of kinds need at once: in the first mask within one
-  // they would take most of the time.
+  // Makes what objects of hundreds of kinds need at once, their formulas and the names that they
+  // may begin with: in the first mask within one this would take most of the time.
   void prepare_choices();
 
   // All numbers of a formula over numbers, as they are spelled; kNoExpr where one has no such form.
@@ -124,6 +123,7 @@ class LifeSearch {
 
   static constexpr std::uint64_t kStepsForOne = 20;
   static constexpr std::size_t kNamesForOne = 16;
+  static constexpr std::uint32_t kManyChoices = 128;
   static constexpr std::uint64_t kStepsForText = 100;
   static constexpr int kMaxDepth = 200;
 
@@ -199,6 +199,7 @@ class LifeSearch {
   regex::ExprId number_rule(const Formula& f);
   regex::ExprId new_next_names(FormulaId of, FreeNames names);
   std::optional<regex::ExprId> simple_next_names(FormulaId of, FreeNames names);
+  std::vector<TextId> prepare_values(FormulaId of);
   // Of an ∨ of many; nothing where it is none (life_choices.cc).
   std::optional<regex::ExprId> choice_next_names(FormulaId of, FreeNames names);
   std::optional<regex::ExprId> with_other_names(FreeNames names, std::span<const Asked> asked,

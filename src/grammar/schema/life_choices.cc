@@ -240,20 +240,47 @@ class LifeSearch::NamesOfChoices {
 void LifeSearch::prepare_choices() {
   if (pool_.used_bytes() > kMaxFormulaBytes / 2) return;
   const auto n_formulas = static_cast<FormulaId>(pool_.size());
-  for (FormulaId id = 0; id < n_formulas; ++id) {
+  for (FormulaId id = 0; id < n_formulas && fuel_ != 0; ++id) {
     if (!has_many_choices(id)) continue;
     const FormulaId typed = pool_.of_type(id, kObjectType);
-    if (typed == kNoFormula || pool_.at(typed).kind != FormulaKind::kOr) continue;
-    const auto its = pool_.children(pool_.at(typed));
-    for (const FormulaId choice : Leaves(its.begin(), its.end())) {
-      for (const FormulaId leaf : parts_of(choice)) {
-        const Formula f = pool_.at(leaf);
-        if (f.kind != FormulaKind::kNameAll) continue;
-        for (const ValueType type : kValueTypes)
-          pool_.of_type(f.b, type);
-      }
+    if (typed == kNoFormula || !has_many_choices(typed)) continue;
+    next_names(typed, {});
+    for (const TextId name : prepare_values(typed)) {
+      const FreeNames names = behind(typed, {}, name);
+      const FormulaId value = condition(pool_.behind_name(typed, name), false, names);
+      if (value == kNoFormula) continue;
+      const FormulaId wanted = pool_.resolve(value, [](FormulaId question) { return question; });
+      of_value(wanted);
+      const FormulaId within = pool_.of_type(wanted, kObjectType);
+      if (within != kNoFormula && has_many_choices(within)) next_names(within, {});
     }
   }
+}
+
+// The names of the ∨ `of` whose values are objects of many kinds, too.
+std::vector<TextId> LifeSearch::prepare_values(FormulaId of) {
+  std::vector<std::pair<TextId, FormulaId>> found;
+  const auto its = pool_.children(pool_.at(of));
+  for (const FormulaId choice : Leaves(its.begin(), its.end())) {
+    for (const FormulaId leaf : parts_of(choice)) {
+      const Formula f = pool_.at(leaf);
+      if (f.kind != FormulaKind::kNameAll) continue;
+      for (const ValueType type : kValueTypes)
+        pool_.of_type(f.b, type);
+      const FormulaId object = pool_.of_type(f.b, kObjectType);
+      if (pool_.names(f.a).is_one() && object != kNever)
+        found.emplace_back(pool_.names(f.a).text, object);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::vector<TextId> out;
+  for (std::size_t i = 0; i + kManyChoices <= found.size(); ++i) {
+    const TextId name = found[i].first;
+    if (found[i + kManyChoices - 1].first == name && (out.empty() || out.back() != name))
+      out.push_back(name);
+  }
+  return out;
 }
 
 std::optional<regex::ExprId> LifeSearch::choice_next_names(FormulaId of, FreeNames names) {

@@ -205,13 +205,13 @@ bool JsonMachine::keeps(std::uint32_t frame) const noexcept {
 // becomes the questions, the first of which is always yes.
 void JsonMachine::ask(Frame& frame) {
   std::vector<std::uint32_t> formulas = lists_.copy(frame.formulas);
+  if (frame.is_array) {
+    pool_->behind_item(formulas);
+  } else {
+    pool_->behind_name(formulas, frame.name);
+  }
   std::vector<FormulaId> asked;
-  replace_each(formulas, [&](FormulaId formula) {
-    const FormulaId behind =
-        frame.is_array ? pool_->behind_item(formula) : pool_->behind_name(formula, frame.name);
-    pool_->children_asked(behind, asked);
-    return behind;
-  });
+  pool_->children_asked(formulas, asked);
   frame.formulas = lists_.of(formulas);
   frame.questions = questions_of(lists_, std::move(asked));
 }
@@ -362,11 +362,7 @@ JsonMachine::Place JsonMachine::end_name(Place place) {
   if (cells_.has(frame.names, frame.name)) return {};
   frame.names = cells_.add(frame.names, frame.name);
   if (has_order_) {
-    std::uint32_t order = 0;
-    for (const FormulaId formula : lists_.at(frame.formulas)) {
-      const std::uint32_t its = pool_->order_of(formula, frame.name);
-      if (its != 0 && (order == 0 || its < order)) order = its;
-    }
+    const std::uint32_t order = pool_->order_of(lists_.at(frame.formulas), frame.name);
     frame.last = order == 0 ? kNoEnd : std::max(order, frame.last);
   }
   ask(frame);
@@ -429,10 +425,9 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
   if (leaves_out && frame.is_array) frame.pending = value != 0 ? value * 2 : text * 2 + 1;
   const bool is_second =
       frame.is_array && frame.keeps_items && !leaves_out && value_cells_.has(frame.values, value);
-  replace_each(formulas, [&](FormulaId formula) {
-    const FormulaId resolved = pool_->resolve(formula, answered);
-    return is_second ? pool_->with_duplicate(resolved) : resolved;
-  });
+  pool_->resolve(formulas, answered);
+  if (is_second)
+    replace_each(formulas, [&](FormulaId formula) { return pool_->with_duplicate(formula); });
   frame.formulas = lists_.of(formulas);
   frame.questions = 0;
   if (frame.keeps_value || (frame.keeps_items && !leaves_out)) {

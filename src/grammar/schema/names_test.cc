@@ -328,6 +328,46 @@ TEST(SchemaNames, ManyPatternsTakeFewSteps) {
   }
 }
 
+// 400 kinds of objects: their members "body" are objects of as many kinds, and "tags" is the same
+// in each, but for its place.
+std::string hundreds_of_kinds() {
+  std::string kinds;
+  for (int i = 0; i < 400; ++i) {
+    kinds += cat(i == 0 ? "" : ",", R"({"type":"object","properties":{"body":{"type":"object",)",
+                 R"("properties":{"name":{"type":"string"})");
+    for (int k = 0; k < 10; ++k)
+      kinds += cat(R"(,"m)", i, "x", k, R"(":{"type":"string"})");
+    kinds += cat(R"(},"additionalProperties":false},"tags":{"type":"array","items":)",
+                 R"({"$ref":"#/$defs/tag"}},"type":{"const":"k)", i,
+                 R"("}},"required":["type"],"additionalProperties":false})");
+  }
+  return cat(R"({"anyOf":[)", kinds,
+             R"(],"$defs":{"tag":{"type":"object","required":["key"]}}})");
+}
+
+// This fuel does not do to look at each of 4,401 names.
+TEST(SchemaNames, TheNamesOfHundredsOfKindsAreKnownBeforeAnObjectBegins) {
+  auto made = SchemaRecognizer::parse(hundreds_of_kinds(), {});
+  ASSERT_TRUE(made) << made.error().message;
+  Recognizer& schema = **made;
+  schema.begin(80'000);
+  EXPECT_NE(schema.step_all(schema.start(), R"({"body":{"m17x)"), kDeadState);
+  EXPECT_EQ(schema.step_all(schema.start(), R"({"body":{"m400)"), kDeadState);
+  EXPECT_NE(schema.step_all(schema.start(), R"({"body":{"m17x)"), kFailedState);
+}
+
+TEST(SchemaNames, SchemasOfOneFormulaAreOneQuestion) {
+  auto compiled = compile_schema(hundreds_of_kinds(), {.for_masks = true});
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  JsonMachine machine(*std::move(compiled), true);
+  JsonMachine::Place place = machine.start();
+  for (const char c : std::string_view(R"({"tags":)"))
+    place = machine.step(place, static_cast<unsigned char>(c));
+  ASSERT_EQ(place.where, JsonMachine::Where::kValue);
+  const auto questions = machine.list(machine.frame(place.frame).questions);
+  EXPECT_EQ(questions.size(), 2U) << "the first is always yes";
+}
+
 // A second name within the token may be the one that came first.
 TEST(SchemaNames, ATokenMayHoldTwoNames) {
   const std::vector<std::string> tokens = {
