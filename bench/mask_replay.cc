@@ -7,10 +7,11 @@
 //
 // FILE has a JSON object a line: {"name": …, "file": a schema, "texts": [its documents as
 // strings]}. The answer to each is one line: {"name", "compile_us", "compile_again_us": [when it
-// was worn], "bytes": the most behind a document, "masks_ns": [all of them], "texts": [for each -1,
-// or the byte at which it was rejected]} or {"name", "error", "message"}. --allowed writes the
-// masks of the line to a file: for each the allowed tokens as bits, in words of 64, then the next
-// token. --hash adds "masks_hash", a hash of them.
+// was worn], "compiled_bytes": before its documents, "bytes": the most behind a document,
+// "masks_ns": [all of them], "texts": [for each -1, or the byte at which it was rejected]} or
+// {"name", "error", "message"}. --allowed writes the masks of the line to a file: for each the
+// allowed tokens as bits, in words of 64, then the next token. --hash adds "masks_hash", a hash of
+// them.
 #include <malloc.h>
 #include <time.h>
 
@@ -163,6 +164,7 @@ nlohmann::json answer(const nlohmann::json& line, const Options& options,
     return out;
   }
   measure();
+  out["compiled_bytes"] = most;
   Sink sink{.has_hash = options.has_hash};
   if (!options.allowed.empty()) sink.allowed.open(options.allowed, std::ios::binary);
   for (const auto& document : line.at("texts")) {

@@ -243,6 +243,7 @@ def report(name, results):
     shown("compile", [r["compile_us"] for r in good], "µs")
     shown("again", [us for r in good for us in r.get("compile_again_us", [])], "µs")
     shown("mask", [ns / 1000 for r in good for ns in r["masks_ns"]], "µs")
+    shown("compiled", [r["compiled_bytes"] / 1e6 for r in good if "compiled_bytes" in r], "MB")
     shown("memory", [r["bytes"] / 1e6 for r in good if "bytes" in r], "MB")
     kinds = {}
     for r in refused:
