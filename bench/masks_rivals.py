@@ -235,21 +235,36 @@ def watchdog(run, last, timeout):
         time.sleep(0.2)
 
 
-def report(name, results):
-    refused = [r for r in results if "error" in r]
-    good = [r for r in results if "error" not in r]
-    texts = [end for r in good for end in r["texts"]]
-    print(f"{name}: {len(good)} of {len(results)} schemas compile; {texts.count(-1)} of {len(texts)} documents accepted")
+def report_figures(good):
     shown("compile", [r["compile_us"] for r in good], "µs")
     shown("again", [us for r in good for us in r.get("compile_again_us", [])], "µs")
     shown("mask", [ns / 1000 for r in good for ns in r["masks_ns"]], "µs")
     shown("compiled", [r["compiled_bytes"] / 1e6 for r in good if "compiled_bytes" in r], "MB")
     shown("memory", [r["bytes"] / 1e6 for r in good if "bytes" in r], "MB")
+
+
+def report(name, results):
+    refused = [r for r in results if "error" in r]
+    good = [r for r in results if "error" not in r]
+    texts = [end for r in good for end in r["texts"]]
+    print(f"{name}: {len(good)} of {len(results)} schemas compile; {texts.count(-1)} of {len(texts)} documents accepted")
+    report_figures(good)
     kinds = {}
     for r in refused:
         kinds.setdefault(r["error"], []).append(r)
     for kind, its in sorted(kinds.items(), key=lambda item: -len(item[1])):
         print(f"  refused: {len(its):4} {kind}, e.g. {its[0]['name']}: {its[0].get('message', '')[:110]}")
+
+
+def report_common(answers):
+    """The figures of the schemas that all engines compile."""
+    by_name = {engine: {r["name"]: r for r in results if "masks_ns" in r} for engine, results in answers.items()}
+    names = set.intersection(*(set(results) for results in by_name.values()))
+    print(f"the {len(names)} schemas that all compile")
+    for engine, results in by_name.items():
+        good = [results[name] for name in sorted(names)]
+        print(f"{engine}:")
+        report_figures(good)
 
 
 def main():
@@ -275,6 +290,8 @@ def main():
     for name in filter(None, options.rivals.split(",")):
         answers[name] = rival_apart(entries, options, name)
         report(name, answers[name])
+    if len(answers) > 1:
+        report_common(answers)
     if options.out:
         pathlib.Path(options.out).write_text(json.dumps(answers))
 
