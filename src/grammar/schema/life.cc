@@ -267,7 +267,7 @@ FormulaId LifeSearch::value_of(const Leaves& leaves, TextId name, Leaves values)
     const Formula f = pool_.at(leaf);
     if (f.kind == FormulaKind::kNameAll && pool_.has_name(f.a, name)) values.push_back(f.b);
   }
-  return values.size() == 1 ? values[0] : pool_.all_of(values);
+  return pool_.all_of(values);
 }
 
 // Whether there is a free name for the demand `leaf` that no other demand needs; or `has_many`.

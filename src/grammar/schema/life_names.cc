@@ -291,7 +291,7 @@ std::vector<LifeSearch::Asked> LifeSearch::asked_of(const Leaves& leaves, Leaves
         its.order = its.order == 0 ? f.c : std::min(its.order, f.c);
       }
     }
-    its.value = values.size() == 1 ? values[0] : pool_.all_of(values);
+    its.value = pool_.all_of(values);
     out.push_back(its);
   }
   return out;
@@ -423,7 +423,7 @@ regex::ExprId LifeSearch::names_of_kinds(std::span<const NameKinds::Kind> kinds,
       const bool is_asked = at != sets.end() && *at == f.a;
       if (!is_asked || NameKinds::has(kind, at - sets.begin())) values.push_back(f.b);
     }
-    const Life life = of_value(values.size() == 1 ? values[0] : pool_.all_of(values));
+    const Life life = of_value(pool_.all_of(values));
     if (life == Life::kUnknown) return regex::kNoExpr;
     judged.push_back({.kind = kind, .is_good = life == Life::kLive});
   }
