@@ -398,6 +398,14 @@ class LateStore : public testing::Test {
         },
         options);
   }
+
+  // The disk is full every other 10 ms, for 400 ms.
+  void fill_now_and_then() {
+    for (int i = 0; i < 40; ++i) {
+      is_full = i % 2 == 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
 };
 
 // While commits fail and others settle, no thread is told of a reservation that was rolled back.
@@ -420,10 +428,7 @@ TEST_F(LateStore, TellsOnlyOfWhatWasCommittedWhileTheDiskIsFullNowAndThen) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   });
-  for (int i = 0; i < 40; ++i) {
-    is_full = i % 2 == 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  fill_now_and_then();
   is_over = true;
   for (std::thread& thread : threads)
     thread.join();
@@ -450,10 +455,7 @@ TEST_F(LateStore, SettlesEachOnceWhileTheDiskIsFullNowAndThen) {
       }
     });
   }
-  for (int i = 0; i < 40; ++i) {
-    is_full = i % 2 == 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  fill_now_and_then();
   is_over = true;
   for (std::thread& thread : threads)
     thread.join();
